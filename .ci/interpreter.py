@@ -42,7 +42,11 @@ def candidates():
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         for name in NAMES:
             path = os.path.join(folder or ".", name)
-            if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.realpath(path) not in seen:
+            if (
+                os.path.isfile(path)
+                and os.access(path, os.X_OK)
+                and os.path.realpath(path) not in seen
+            ):
                 # A version manager's commands are one program that looks at the name it is called by.
                 seen.add(path if _is_text(path) else os.path.realpath(path))
                 yield path
@@ -77,7 +81,10 @@ def fastest(paths):
     if len(usable) > 1:
         # By turns, so that what else the machine does meanwhile slows none of them alone.
         more = [probed(answer[2]) for _ in range(MORE) for answer in usable]
-        seconds = {answer[2]: min(n[1] for n in [answer, *more] if n and n[2] == answer[2]) for answer in usable}
+        seconds = {
+            answer[2]: min(n[1] for n in [answer, *more] if n and n[2] == answer[2])
+            for answer in usable
+        }
     best = None
     for _, _, path in usable:
         if best is None or seconds[path] < seconds[best] * WORTH:

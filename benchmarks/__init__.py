@@ -1,1 +1,3 @@
-"""How fast `shrinker` is, measured against other tools on the same tree in the same run (`make bench`)."""
+"""How fast `shrinker` is, measured against other tools on the same tree in the same run (`make
+bench`).
+"""

@@ -1,4 +1,7 @@
-"""`python -m benchmarks`: measure, show, write. Exit codes: 0 done, 1 a budget is missed, 2 it could not be measured."""
+"""`python -m benchmarks`: measure, show, write.
+
+Exit codes: 0 done, 1 a budget is missed, 2 it could not be measured.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,14 @@ from rich.live import Live
 from benchmarks.budgets import Budgets, load_budgets
 from benchmarks.figures import Record
 from benchmarks.machine import available_cores, describe_machine, pinned_cores
-from benchmarks.results import Results, Session, results_table, summarise, verdict_lines, write_results
+from benchmarks.results import (
+    Results,
+    Session,
+    results_table,
+    summarise,
+    verdict_lines,
+    write_results,
+)
 from benchmarks.schedule import MakePlace, measure_all
 from benchmarks.subjects import NotInstalledError, Place, Subject, all_subjects
 from shrinker.source import open_upstream
@@ -34,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     cache = default_folder()
     try:
-        tree = open_upstream(options.upstream, cache=cache, repository=_HERE.parent, progress=console.print)
+        tree = open_upstream(
+            options.upstream, cache=cache, repository=_HERE.parent, progress=console.print
+        )
     except ShrinkerError as error:
         print(f"error: {error.message}\nnext: {error.next_step}", file=sys.stderr)
         return 2
@@ -42,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subjects = [subject for subject in all_subjects() if subject.quick or not options.quick]
 
     def make_place(scratch: Path) -> Place:
-        return Place(options.upstream, tree.root / "python" / "sglang", cache, options.jobs, scratch)
+        return Place(
+            options.upstream, tree.root / "python" / "sglang", cache, options.jobs, scratch
+        )
 
     results = _measure(session, subjects, budgets, make_place, console)
     for line in verdict_lines(results):
@@ -55,7 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(
-    session: Session, subjects: list[Subject], budgets: Budgets, make_place: MakePlace, console: Console
+    session: Session,
+    subjects: list[Subject],
+    budgets: Budgets,
+    make_place: MakePlace,
+    console: Console,
 ) -> Results:
     versions, absent = _versions(subjects)
     present = [subject for subject in subjects if subject.name not in absent]
@@ -74,11 +92,16 @@ def _measure(
             console.print(now, highlight=False)
 
     with live or nullcontext():
-        for record in measure_all(present, session.runs, make_place, pinned_cores(session.jobs), begins):
+        for record in measure_all(
+            present, session.runs, make_place, pinned_cores(session.jobs), begins
+        ):
             records.append(record)
             if not live:
                 taken = record.measurement
-                said = record.problem or f"{taken.wall_seconds:.2f} s, {taken.memory_bytes / 2**20:.0f} MiB"
+                said = (
+                    record.problem
+                    or f"{taken.wall_seconds:.2f} s, {taken.memory_bytes / 2**20:.0f} MiB"
+                )
                 console.print(f"  {said}", markup=False, highlight=False)
         if live:
             live.update(results_table(results()))
@@ -122,11 +145,19 @@ def _parser(budgets: Budgets) -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     cores = min(budgets.cores, len(available_cores()))
-    parser.add_argument("--upstream", default=budgets.upstream, help="as for `shrinker shrink` (default: %(default)s)")
-    parser.add_argument("--jobs", type=count, default=cores, help="processes, and cores (default: %(default)s)")
+    parser.add_argument(
+        "--upstream",
+        default=budgets.upstream,
+        help="as for `shrinker shrink` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs", type=count, default=cores, help="processes, and cores (default: %(default)s)"
+    )
     parser.add_argument("--runs", type=count, default=_RUNS, help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes (pyan3)")
-    parser.add_argument("--into", type=Path, default=_HERE, help="folder of the results (default: benchmarks/)")
+    parser.add_argument(
+        "--into", type=Path, default=_HERE, help="folder of the results (default: benchmarks/)"
+    )
     return parser
 
 

@@ -7,15 +7,21 @@ from pathlib import Path
 
 
 def add_run(parser: argparse.ArgumentParser, *, jobs: int) -> None:
-    """How each run generates: ``--profile``, ``--rules``, ``--jobs`` (by default as many as given here)."""
+    """How each run generates: ``--profile``, ``--rules``, ``--jobs`` (by default as many as given
+    here).
+    """
     parser.add_argument("--profile", default="deepseek")
     parser.add_argument("--rules", type=Path, help="folder of rule files")
     parser.add_argument("--jobs", type=int, default=jobs)
 
 
 def add_commits(parser: argparse.ArgumentParser) -> None:
-    """Which commits are run, and for how long: ``--repository``, ``--since``, ``--until``, ``--limit`` in seconds."""
+    """Which commits are run, and for how long: ``--repository``, ``--since``, ``--until``,
+    ``--limit`` in seconds.
+    """
     parser.add_argument("--repository", type=Path, default=Path("upstream"))
     parser.add_argument("--since", default="2025-11-01")
     parser.add_argument("--until", default="2026-07-31")
-    parser.add_argument("--limit", type=float, default=1800, help="seconds after which one run is killed")
+    parser.add_argument(
+        "--limit", type=float, default=1800, help="seconds after which one run is killed"
+    )

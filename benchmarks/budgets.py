@@ -40,7 +40,8 @@ class Verdict:
     measured: float | None
     """The worst run; ``None`` when there is no figure."""
     met: bool | None
-    """``None`` when it was not measured under the budget's conditions; `reason` says what differs."""
+    """``None`` when it was not measured under the budget's conditions; `reason` says what differs.
+    """
     reason: str = ""
 
 
@@ -68,27 +69,40 @@ def judge(
         cores: how many the measured processes could use.
     """
     differs = []
-    if upstream != budgets.upstream and not (budgets.commit and upstream.endswith(f"@{budgets.commit}")):
+    if upstream != budgets.upstream and not (
+        budgets.commit and upstream.endswith(f"@{budgets.commit}")
+    ):
         differs.append(f"measured {upstream}, the budget is for {budgets.upstream}")
     if cores != budgets.cores:
         differs.append(f"measured on {cores} core(s), the budget is for {budgets.cores}")
     reason = "; ".join(differs) if figures else "no run of it ended well"
 
-    def verdict(what: str, unit: str, allowed: float, measured: float | None, strict: bool) -> Verdict:
+    def verdict(
+        what: str, unit: str, allowed: float, measured: float | None, strict: bool
+    ) -> Verdict:
         if measured is None or reason:
             return Verdict(what, unit, allowed, measured, None, reason or "not measured")
-        return Verdict(what, unit, allowed, measured, measured < allowed if strict else measured <= allowed)
+        return Verdict(
+            what, unit, allowed, measured, measured < allowed if strict else measured <= allowed
+        )
 
     wall = figures.wall_seconds.maximum if figures else None
     again = warm.wall_seconds.maximum if warm else None
-    # A ratio of two figures of one run: the middle of the runs, since a slow moment hits one of the two.
+    # A ratio of two figures of one run: the middle of the runs, since a slow moment hits one of the
+    # two.
     parses = deciding.median if deciding else None
     memory = figures.memory_bytes.maximum / _GIB if figures and figures.memory_bytes else None
     others = []
     if budgets.warm_subject:
-        others.append(verdict("wall time after one file changed, at most", "s", budgets.warm_seconds, again, False))
+        others.append(
+            verdict(
+                "wall time after one file changed, at most", "s", budgets.warm_seconds, again, False
+            )
+        )
     if budgets.deciding_subject:
-        others.append(verdict("deciding, at most", "parses", budgets.deciding_parses, parses, False))
+        others.append(
+            verdict("deciding, at most", "parses", budgets.deciding_parses, parses, False)
+        )
     return (
         verdict("wall time, at most", "s", budgets.wall_seconds, wall, False),
         verdict("peak memory, under", "GiB", budgets.memory_gib, memory, True),

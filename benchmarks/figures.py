@@ -80,7 +80,10 @@ def figures_of(records: Sequence[Record]) -> Figures | None:
         largest_process_bytes=_known([m.largest_process_bytes for m in taken]),
         tree_rss_bytes=_known([m.tree_rss_bytes for m in taken]),
         tree_pss_bytes=_known([m.tree_pss_bytes for m in taken]),
-        phases={n: Spread.of([record.phases[n] for record in sound if n in record.phases]) for n in names},
+        phases={
+            n: Spread.of([record.phases[n] for record in sound if n in record.phases])
+            for n in names
+        },
         sampler_share=max(m.sampler_cpu_seconds / m.wall_seconds for m in taken),
     )
 
@@ -92,7 +95,9 @@ def ratio(reference: Sequence[Record], other: Sequence[Record]) -> Ratio | None:
     """
     by_run = {record.run: record.measurement for record in other if not record.problem}
     pairs = [
-        (record.measurement, by_run[record.run]) for record in reference if not record.problem and record.run in by_run
+        (record.measurement, by_run[record.run])
+        for record in reference
+        if not record.problem and record.run in by_run
     ]
     if not pairs:
         return None
@@ -110,7 +115,9 @@ def ratio(reference: Sequence[Record], other: Sequence[Record]) -> Ratio | None:
 
 
 def parses_of(records: Sequence[Record]) -> Spread | None:
-    """How many times the `ast.parse` of the same files deciding took; ``None`` when no run ended well."""
+    """How many times the `ast.parse` of the same files deciding took; ``None`` when no run ended
+    well.
+    """
     found = [r.phases["deciding"] / r.phases["ast.parse"] for r in records if not r.problem]
     return Spread.of(found) if found else None
 

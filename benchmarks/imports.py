@@ -1,9 +1,11 @@
-"""What importing the server costs, by distribution and by the import of the tree that pulls it in: `python -m benchmarks.imports`.
+"""What importing the server costs, by distribution and by the import of the tree that pulls it in:
+`python -m benchmarks.imports`.
 
     python -m benchmarks.imports UPSTREAM/python GENERATED/python --out reports/deepseek/imports.md
 
-Runs in the simulated environment with `-X importtime`, each tree twice. Seconds of one import follow how busy the machine is; the
-share of the whole says more, and modules and memory are the same on every run.
+Runs in the simulated environment with `-X importtime`, each tree twice. Seconds of one import
+follow how busy the machine is; the share of the whole says more, and modules and memory are the
+same on every run.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ class Cost:
         peak: bytes of memory.
         modules: all that are loaded, in the order in which they were begun.
         shares: package → its part of the time of all modules.
-        pulled: (package outside, module of the tree whose import brings it first) → part of the time, with all it imports.
+        pulled: (package outside, module of the tree whose import brings it first) → part of the
+            time, with all it imports.
     """
 
     seconds: float
@@ -61,9 +64,11 @@ class Cost:
 
 
 def read(text: str) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """Microseconds by package, and by package outside and the module of the tree that brings it, of what `-X importtime` printed.
+    """Microseconds by package, and by package outside and the module of the tree that brings it, of
+    what `-X importtime` printed.
 
-    A module is printed behind those that it imports, each two spaces further in: read backwards, what imports comes first.
+    A module is printed behind those that it imports, each two spaces further in: read backwards,
+    what imports comes first.
     """
     packages: Counter[str] = Counter()
     pulled: Counter[tuple[str, str]] = Counter()
@@ -101,7 +106,9 @@ def measure(tree: Path, modules: Sequence[str] = (_SERVER,)) -> Cost:
         text=True,
         check=True,
     )
-    seconds, peak, loaded = json.loads(next(line[1:] for line in done.stdout.splitlines() if line.startswith("@")))
+    seconds, peak, loaded = json.loads(
+        next(line[1:] for line in done.stdout.splitlines() if line.startswith("@"))
+    )
     packages, pulled = read(done.stderr)
     whole = sum(packages.values())
     return Cost(
@@ -124,7 +131,10 @@ def page(upstream: Cost, generated: Cost, alone: Cost, most: int = 20) -> str:
     parts = [
         "# Importing the server",
         "",
-        "Written by `python -m benchmarks.imports`, in the simulated environment. Shares are of the time of all modules of the same tree",
+        (
+            "Written by `python -m benchmarks.imports`, in the simulated environment. Shares are "
+            "of the time of all modules of the same tree"
+        ),
         "and follow how busy the machine was; memory and modules do not.",
         "",
         "| | upstream | generated | ratio | packages alone | ratio |",
@@ -133,8 +143,14 @@ def page(upstream: Cost, generated: Cost, alone: Cost, most: int = 20) -> str:
         _row("MB of memory", upstream.peak / 1e6, generated.peak / 1e6, alone.peak / 1e6, ".0f"),
         _row("modules", len(upstream.modules), len(generated.modules), len(alone.modules), ",.0f"),
         "",
-        "*packages alone*: the modules of other packages that the generated tree's server has loaded, in the same order, without any module",
-        "of the tree. A tree that needs these packages cannot cost less than that, however little code it has.",
+        (
+            "*packages alone*: the modules of other packages that the generated tree's server "
+            "has loaded, in the same order, without any module"
+        ),
+        (
+            "of the tree. A tree that needs these packages cannot cost less than that, however "
+            "little code it has."
+        ),
         "",
         "## By package",
         "",
@@ -142,16 +158,35 @@ def page(upstream: Cost, generated: Cost, alone: Cost, most: int = 20) -> str:
         "| --- | ---: | ---: |",
     ]
     ordered = sorted(generated.shares, key=lambda name: -generated.shares[name])[:most]
-    parts += [f"| {name} | {upstream.shares.get(name, 0):.1%} | {generated.shares[name]:.1%} |" for name in ordered]
-    parts += ["", "## By the kept import that brings it", "", "| package | first imported by | upstream | generated |"]
+    parts += [
+        f"| {name} | {upstream.shares.get(name, 0):.1%} | {generated.shares[name]:.1%} |"
+        for name in ordered
+    ]
+    parts += [
+        "",
+        "## By the kept import that brings it",
+        "",
+        "| package | first imported by | upstream | generated |",
+    ]
     parts += ["| --- | --- | ---: | ---: |"]
     entries = sorted(generated.pulled, key=lambda entry: -generated.pulled[entry])[:most]
     parts += [
-        f"| {entry[0]} | `{entry[1]}` | {upstream.pulled.get(entry, 0):.1%} | {generated.pulled[entry]:.1%} |"
+        (
+            f"| {entry[0]} | `{entry[1]}` | {upstream.pulled.get(entry, 0):.1%} | "
+            f"{generated.pulled[entry]:.1%} |"
+        )
         for entry in entries
     ]
-    gone = sorted(upstream.shares.keys() - generated.shares.keys(), key=lambda name: -upstream.shares[name])
-    parts += ["", f"Packages that upstream imports and the generated tree does not: {', '.join(gone) or 'none'}."]
+    gone = sorted(
+        upstream.shares.keys() - generated.shares.keys(), key=lambda name: -upstream.shares[name]
+    )
+    parts += [
+        "",
+        (
+            "Packages that upstream imports and the generated tree does not: "
+            f"{', '.join(gone) or 'none'}."
+        ),
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -166,12 +201,20 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.imports", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("trees", type=Path, nargs=2, metavar="PYTHON", help="upstream's folder, then the generated one")
+    parser.add_argument(
+        "trees",
+        type=Path,
+        nargs=2,
+        metavar="PYTHON",
+        help="upstream's folder, then the generated one",
+    )
     parser.add_argument("--out", type=Path, required=True, help="the page")
     given = parser.parse_args(words)
     # Whoever comes first reads the files from the disk: the second round counts.
     upstream, generated = [[measure(tree) for tree in given.trees] for _ in range(2)][-1]
-    outside = [name for name in generated.modules if name.partition(".")[0] not in (PACKAGE, "__main__")]
+    outside = [
+        name for name in generated.modules if name.partition(".")[0] not in (PACKAGE, "__main__")
+    ]
     alone = measure(given.trees[1], outside)
     given.out.write_text(page(upstream, generated, alone), "utf-8")
 

@@ -1,4 +1,6 @@
-"""What the measurements were taken on, as the operating system tells it; no name of machine or person."""
+"""What the measurements were taken on, as the operating system tells it; no name of machine or
+person.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,24 @@ class Machine:
     kernel: str
     python: str
     load_before: float | None
-    """Load average over the last minute, before the first run: other work that disturbs the figures."""
+    """Load average over the last minute, before the first run: other work that disturbs the
+    figures.
+    """
 
 
 def available_cores() -> list[int]:
-    """Numbers of the cores that this process may use; without numbers on a system that has no affinity."""
+    """Numbers of the cores that this process may use; without numbers on a system that has no
+    affinity.
+    """
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def pinned_cores(jobs: int) -> list[int]:
-    """The cores to confine the measured processes to; empty when that is not possible or not needed."""
+    """The cores to confine the measured processes to; empty when that is not possible or not
+    needed.
+    """
     cores = available_cores()
     return cores[:jobs] if hasattr(os, "sched_setaffinity") and jobs < len(cores) else []
 
@@ -60,7 +68,11 @@ def _processor() -> str:
         text = Path("/proc/cpuinfo").read_text("utf-8", "replace")
     except OSError:
         text = ""
-    named = (line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name"))
+    named = (
+        line.partition(":")[2].strip()
+        for line in text.splitlines()
+        if line.startswith("model name")
+    )
     return next(named, "") or platform.processor() or "unknown"
 
 

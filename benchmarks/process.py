@@ -1,4 +1,6 @@
-"""Run one command as a fresh process tree and measure it from outside; memory is sampled from /proc."""
+"""Run one command as a fresh process tree and measure it from outside; memory is sampled from
+/proc.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,21 @@ class Measurement:
     cpu_seconds: float
     """User and system time of the process and of every descendant that was waited for."""
     largest_process_bytes: int | None
-    """`ru_maxrss`: peak resident set of the largest single process, kept by the kernel. ``None`` when it is no
-    larger than that of the measuring process: a child starts with its parent's peak, so it says nothing then."""
+    """`ru_maxrss`: peak resident set of the largest single process, kept by the kernel.
+
+    ``None`` when it is no larger than that of the measuring process: a child starts with its
+    parent's peak, so it says nothing then.
+    """
     tree_rss_bytes: int | None
-    """Peak sum of resident sets, sampled; shared pages count once a process. ``None`` without /proc."""
+    """Peak sum of resident sets, sampled; shared pages count once a process.
+
+    ``None`` without /proc.
+    """
     tree_pss_bytes: int | None
-    """Peak sum of proportional sets, sampled; shared pages count once. ``None`` where the kernel has none."""
+    """Peak sum of proportional sets, sampled; shared pages count once.
+
+    ``None`` where the kernel has none.
+    """
     sampler_cpu_seconds: float
     """What watching cost, outside the measured tree."""
 
@@ -81,7 +92,9 @@ def measure(
             preexec_fn=restrict if cores else None,
         )
         expired = threading.Event()
-        clock = threading.Timer(limit_seconds or threading.TIMEOUT_MAX, _expire, (process.pid, expired))
+        clock = threading.Timer(
+            limit_seconds or threading.TIMEOUT_MAX, _expire, (process.pid, expired)
+        )
         clock.daemon = True
         if limit_seconds:
             clock.start()
@@ -133,8 +146,8 @@ def _kill_group(group: int) -> None:
 
 
 INTERVAL_SECONDS = 0.05
-# Reading a proportional set walks the page tables (about 15 ms a GiB), too much for every sample: it is read when
-# the resident set has grown by this factor, and every so many samples.
+# Reading a proportional set walks the page tables (about 15 ms a GiB), too much for every sample:
+# it is read when the resident set has grown by this factor, and every so many samples.
 _GROWTH = 1.02
 _PSS_EVERY = 20
 
@@ -142,7 +155,9 @@ _PROC = Path("/proc")
 
 
 class Sampler:
-    """Watches a process and its descendants until told to stop; does nothing where there is no /proc."""
+    """Watches a process and its descendants until told to stop; does nothing where there is no
+    /proc.
+    """
 
     def __init__(self, pid: int) -> None:
         self.rss = 0
@@ -191,7 +206,9 @@ def descendants(pid: int) -> list[int]:
             continue
         for thread in threads:
             try:
-                found.extend(map(int, Path(f"/proc/{parent}/task/{thread}/children").read_text().split()))
+                found.extend(
+                    map(int, Path(f"/proc/{parent}/task/{thread}/children").read_text().split())
+                )
             except OSError:
                 continue
     return found
@@ -209,4 +226,6 @@ def _proportional_bytes(pid: int) -> int:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:")), 0)
+    return next(
+        (int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:")), 0
+    )

@@ -1,4 +1,6 @@
-"""All that one session of measuring found, the two files it is written to, and the table on the terminal that grows meanwhile."""
+"""All that one session of measuring found, the two files it is written to, and the table on the
+terminal that grows meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class Row:
     once: bool
     figures: Figures | None
     ratio: Ratio | None
-    """Of the reference to this one; ``None`` for the reference itself and where there is no pair."""
+    """Of the reference to this one; ``None`` for the reference itself and where there is no pair.
+    """
     problems: tuple[str, ...]
 
 
@@ -80,7 +83,9 @@ def summarise(
         absent: why a subject was not measured, by its name.
     """
     reference = next(subject.name for subject in subjects if subject.reference)
-    by_name = {subject.name: [r for r in records if r.subject == subject.name] for subject in subjects}
+    by_name = {
+        subject.name: [r for r in records if r.subject == subject.name] for subject in subjects
+    }
     rows = tuple(
         Row(
             name=subject.name,
@@ -159,8 +164,17 @@ def verdict_lines(results: Results) -> list[str]:
     lines = []
     for verdict in results.verdicts:
         measured = "-" if verdict.measured is None else f"{verdict.measured:.2f} {verdict.unit}"
-        kept = f"not judged ({verdict.reason})" if verdict.met is None else "yes" if verdict.met else "no"
-        lines.append(f"budget: {verdict.what} {verdict.allowed:g} {verdict.unit}; measured {measured}; kept: {kept}")
+        kept = (
+            f"not judged ({verdict.reason})"
+            if verdict.met is None
+            else "yes"
+            if verdict.met
+            else "no"
+        )
+        lines.append(
+            f"budget: {verdict.what} {verdict.allowed:g} {verdict.unit}; measured {measured}; "
+            f"kept: {kept}"
+        )
     return lines
 
 

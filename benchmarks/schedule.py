@@ -23,8 +23,9 @@ MakePlace = Callable[[Path], Place]
 def order(subjects: Sequence[Subject], run: int) -> list[Subject]:
     """Who is measured in a run (counted from 1), and in which order.
 
-    Each run starts one further, so that nobody always comes after the same neighbour. What is measured once ends
-    run 1: there it has figures of the reference to be compared with, and parts no pair by minutes.
+    Each run starts one further, so that nobody always comes after the same neighbour. What is
+    measured once ends run 1: there it has figures of the reference to be compared with, and parts
+    no pair by minutes.
     """
     repeated = [subject for subject in subjects if not subject.once]
     turn = (run - 1) % len(repeated) if repeated else 0
@@ -50,7 +51,9 @@ def measure_all(
             yield measure_one(subject, run, make_place, cores)
 
 
-def measure_one(subject: Subject, run: int, make_place: MakePlace, cores: Sequence[int] = ()) -> Record:
+def measure_one(
+    subject: Subject, run: int, make_place: MakePlace, cores: Sequence[int] = ()
+) -> Record:
     """One subject, once, in a scratch folder of its own."""
     with _scratch() as folder:
         place = make_place(folder)
@@ -76,10 +79,17 @@ def _problem(subject: Subject, taken: Measurement, place: Place) -> str:
     if taken.timed_out:
         return f"stopped at its time limit of {subject.limit_seconds:g} s"
     if taken.exit_code not in subject.well:
-        outputs = ((place.scratch / name).read_text("utf-8", "replace").strip() for name in ("stderr", "stdout"))
+        outputs = (
+            (place.scratch / name).read_text("utf-8", "replace").strip()
+            for name in ("stderr", "stdout")
+        )
         said = next(filter(None, outputs), "no message")
         # Results are published: they do not tell where this machine keeps its files.
-        for path, shown in ((place.package, "python/sglang"), (place.scratch, "SCRATCH"), (Path.home(), "~")):
+        for path, shown in (
+            (place.package, "python/sglang"),
+            (place.scratch, "SCRATCH"),
+            (Path.home(), "~"),
+        ):
             said = said.replace(str(path), shown)
         tail = " ".join(said.split())[-_TAIL:]
         return f"exit code {taken.exit_code}: {json.dumps(tail, ensure_ascii=False)}"

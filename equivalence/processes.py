@@ -1,4 +1,6 @@
-"""Commands and children that always end: in a process group of their own, with a time limit, ended with all that they started."""
+"""Commands and children that always end: in a process group of their own, with a time limit, ended
+with all that they started.
+"""
 
 import gc
 import json
@@ -37,7 +39,8 @@ class Finished:
 
 
 class Group:
-    """A command that runs in a group of its own: a context manager, which ends all of the group, whatever happened.
+    """A command that runs in a group of its own: a context manager, which ends all of the group,
+    whatever happened.
 
     Args:
         variables: its whole environment.
@@ -59,14 +62,20 @@ class Group:
         self._grace = grace
         log.parent.mkdir(parents=True, exist_ok=True)
         # A session of its own is a group of its own.
-        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+        how: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stderr": subprocess.STDOUT,
+            "start_new_session": True,
+        }
         with log.open("wb") as file:
             self._process = subprocess.Popen(command, env=variables, cwd=folder, stdout=file, **how)
         self.pid = self._process.pid
         """Of the leader and of the group."""
         # Reads until this process is no more, however it ended, and ends the group then.
         last = ["sh", "-c", f"read _; kill -9 -{self.pid}"]
-        self._guard = subprocess.Popen(last, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        self._guard = subprocess.Popen(
+            last, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
@@ -111,39 +120,60 @@ def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
 
 
-def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: Path, limit: float) -> Finished:
-    """Run a command to its end, or end it and all that it started after `limit` seconds; it runs beside the file for its output.
-    `variables` is its whole environment."""
+def run(
+    command: Sequence[str | Path], *, variables: Mapping[str, str], output: Path, limit: float
+) -> Finished:
+    """Run a command to its end, or end it and all that it started after `limit` seconds; it runs
+    beside the file for its output. `variables` is its whole environment.
+    """
     with Group(command, variables, output, output.parent) as group:
         return Finished(group.wait(limit), output)
 
 
 def execute(
-    command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None, folder: str | Path | None = None
+    command: Sequence[str],
+    seconds: float,
+    variables: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command for what it prints; one that does not start or takes too long has failed, and says why."""
+    """Run a command for what it prints; one that does not start or takes too long has failed, and
+    says why.
+    """
     try:
         return subprocess.run(
-            command, env=variables, cwd=folder, capture_output=True, timeout=seconds, encoding="utf-8", errors="replace"
+            command,
+            env=variables,
+            cwd=folder,
+            capture_output=True,
+            timeout=seconds,
+            encoding="utf-8",
+            errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))
 
 
 def members(group: int) -> list[int]:
-    """Process ids of a group, zombies left out: they hold nothing and wait for their parent only."""
+    """Process ids of a group, zombies left out: they hold nothing and wait for their parent
+    only.
+    """
     found = []
     for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
-            # The command may hold spaces and brackets: what follows its last bracket is state, parent, group.
-            state, _, owner = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
+            # The command may hold spaces and brackets: what follows its last bracket is state,
+            # parent, group.
+            state, _, owner = (
+                (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
+            )
             if int(owner) == group and state not in "ZX":
                 found.append(int(entry.name))
     return found
 
 
 def _memory_of(pid: int) -> int:
-    """Proportional set size of a process in bytes (pages shared by n processes count 1/n), 0 when it is gone."""
+    """Proportional set size of a process in bytes (pages shared by n processes count 1/n), 0 when
+    it is gone.
+    """
     with suppress(OSError):
         for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -157,14 +187,18 @@ def given() -> Any:
 
 
 def tell(result: Any, **options: Any) -> NoReturn:
-    """Write a program's result as JSON into the file that its second argument names, and end: nothing that it started keeps it."""
+    """Write a program's result as JSON into the file that its second argument names, and end:
+    nothing that it started keeps it.
+    """
     Path(sys.argv[2]).write_text(json.dumps(result, **options), "utf-8")
     os._exit(0)
 
 
 def in_child(show: Callable[[], Any], seconds: int) -> tuple[int, Any]:
-    """Call a function in a child that knows all that is loaded, and nothing of other children; it ends with all that it started.
-    How it ended, and the result, which travels as JSON beside the program's own; None where there is none."""
+    """Call a function in a child that knows all that is loaded, and nothing of other children; it
+    ends with all that it started. How it ended, and the result, which travels as JSON beside the
+    program's own; None where there is none.
+    """
     place = Path(f"{sys.argv[2]}.child")
     place.unlink(missing_ok=True)
     # No child looks through all that is loaded for what nothing refers to.

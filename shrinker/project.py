@@ -1,7 +1,9 @@
-"""Where things are that belong to no single run: the folder one works in, and what comes with the package.
+"""Where things are that belong to no single run: the folder one works in, and what comes with the
+package.
 
-A project is a folder with `rules/profiles/` or an `upstream.toml` of its own: what it has comes before what the
-package brings. Without one, the checkout of shrinker is the project, and where shrinker is installed, the working folder.
+A project is a folder with `rules/profiles/` or an `upstream.toml` of its own: what it has comes
+before what the package brings. Without one, the checkout of shrinker is the project, and where
+shrinker is installed, the working folder.
 """
 
 from pathlib import Path
@@ -10,7 +12,8 @@ PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
 """What holds the package: the checkout, or where it is installed."""
 RULES_FOLDER = PACKAGE / "rules" if (PACKAGE / "rules").is_dir() else CHECKOUT / "rules"
-"""The rules that come with shrinker: in a wheel they lie in the package, in a checkout beside it."""
+"""The rules that come with shrinker: in a wheel they lie in the package, in a checkout beside it.
+"""
 PINS = "upstream.toml"
 
 
@@ -29,7 +32,9 @@ def rules_folder() -> Path:
 
 
 def pins_file(project: Path, name: str = PINS) -> Path:
-    """What pins a project's upstream (or, by another name, something else): a file of its own, else that of the package."""
+    """What pins a project's upstream (or, by another name, something else): a file of its own, else
+    that of the package.
+    """
     own = project / name
     return own if own.is_file() else PACKAGE / name
 

@@ -33,7 +33,8 @@ def ask(page: str, folder: Path, width: int, script: str) -> dict[str, Any]:
     Args:
         page: its text.
         folder: made for the browser.
-        script: fills ``seen``. `wrong`, the errors, and `wide`, how far the page is wider than its window, are added.
+        script: fills ``seen``. `wrong`, the errors, and `wide`, how far the page is wider than its
+            window, are added.
 
     Returns:
         The content of ``seen``. Skips the test on a machine without a browser.
@@ -44,8 +45,14 @@ def ask(page: str, folder: Path, width: int, script: str) -> dict[str, Any]:
     folder.mkdir()
     asked = page.replace("<script id", _BEFORE + "<script id", 1) + _AFTER.replace("%s", script)
     (folder / "page.html").write_text(asked, "utf-8")
-    places = [f"--user-data-dir={folder / 'home'}", f"--window-size={width},1000", f"file://{folder}/page.html"]
-    done = subprocess.run([browser, *_FLAGS, *places], capture_output=True, text=True, timeout=120, check=False)
+    places = [
+        f"--user-data-dir={folder / 'home'}",
+        f"--window-size={width},1000",
+        f"file://{folder}/page.html",
+    ]
+    done = subprocess.run(
+        [browser, *_FLAGS, *places], capture_output=True, text=True, timeout=120, check=False
+    )
     found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stderr[-2000:]
     result: dict[str, Any] = json.loads(html.unescape(found[1]))

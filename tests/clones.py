@@ -1,4 +1,7 @@
-"""A clone of this checkout in which README's commands run. `python -m tests.clones` (`make readme`) runs all of them, with a log."""
+"""A clone of this checkout in which README's commands run.
+
+`python -m tests.clones` (`make readme`) runs all of them, with a log.
+"""
 
 import argparse
 import os
@@ -21,7 +24,10 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Clone:
-    """A copy of this checkout, changes that are not committed yet included, in a folder of its own. Nothing is pushed or written back."""
+    """A copy of this checkout, changes that are not committed yet included, in a folder of its own.
+
+    Nothing is pushed or written back.
+    """
 
     folder: Path
 
@@ -31,8 +37,12 @@ class Clone:
 
     def make(self) -> "Clone":
         git(self.folder, "clone", "-q", str(REPOSITORY), str(self.root))
-        listed = git(REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-        for name in [name for name in git(self.root, "ls-files", "-z").split("\0") if name not in listed]:
+        listed = git(
+            REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+        ).split("\0")
+        for name in [
+            name for name in git(self.root, "ls-files", "-z").split("\0") if name not in listed
+        ]:
             (self.root / name).unlink()
         for name in filter(None, listed):
             if (source := REPOSITORY / name).is_file():
@@ -50,15 +60,24 @@ class Clone:
         program = self.folder / "bin/gh"
         program.write_text(f'#!/bin/sh\necho "$@" >> {self.folder}/asked\n')
         program.chmod(0o755)
-        # As if it had been made here: its own would be 2 GB, and the Python below is that of this checkout.
+        # As if it had been made here: its own would be 2 GB, and the Python below is that of this
+        # checkout.
         (self.root / ".venv-simulate").mkdir()
         (self.root / ".venv-simulate/.ready").touch()
         return self
 
     def environment(self, row: Row) -> dict[str, str]:
         around = without_other(os.environ).items()
-        kept = {name: value for name, value in around if not name.startswith(("MAKE", "PYTEST_", "COV_"))}
-        kept |= {"PATH": os.pathsep.join([str(self.folder / "bin"), str(REPOSITORY / ".venv-uv/bin"), kept["PATH"]])}
+        kept = {
+            name: value
+            for name, value in around
+            if not name.startswith(("MAKE", "PYTEST_", "COV_"))
+        }
+        kept |= {
+            "PATH": os.pathsep.join(
+                [str(self.folder / "bin"), str(REPOSITORY / ".venv-uv/bin"), kept["PATH"]]
+            )
+        }
         kept |= {"SHRINKER_SIMULATION_PYTHON": self.named("{simulated}")}
         # make hands its variables down: README's commands name their own.
         own = ("PROFILE", "OUT", "UPSTREAM", "STRICT", "LEVEL", "NAME", "GPU")
@@ -84,7 +103,12 @@ class Clone:
         """What a command printed, and what is wrong with it."""
         words = ["sh", "-c", self.named(row.instead or row.command)]
         done = subprocess.run(
-            words, cwd=self.root, env=self.environment(row), capture_output=True, text=True, stdin=subprocess.DEVNULL
+            words,
+            cwd=self.root,
+            env=self.environment(row),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
         )
         wrong = []
         if done.returncode != row.code:
@@ -98,7 +122,11 @@ class Clone:
             git(self.root, "ls-files", "--others", "--exclude-standard"),
         )
         changed = [path for paths in named for path in paths.splitlines()]
-        wrong += [f"leaves {path} changed" for path in changed if not path.startswith(tuple(row.writes) or ("\0",))]
+        wrong += [
+            f"leaves {path} changed"
+            for path in changed
+            if not path.startswith(tuple(row.writes) or ("\0",))
+        ]
         if row.command == "make shrink":
             self.keep()
         elif changed:
@@ -106,7 +134,11 @@ class Clone:
             git(self.root, "clean", "-fdq")
         if row.then:
             subprocess.run(
-                ["sh", "-c", row.then], cwd=self.root, env=self.environment(row), capture_output=True, check=True
+                ["sh", "-c", row.then],
+                cwd=self.root,
+                env=self.environment(row),
+                capture_output=True,
+                check=True,
             )
             self.keep()
         return done.stdout + done.stderr, wrong

@@ -1,6 +1,7 @@
 """Every command that README names, and how it runs in a clone of this checkout (`tests/clones.py`).
 
-`make readme` runs all of them, `make test` the quick ones. A command that is new in README needs its row in `documented.toml`.
+`make readme` runs all of them, `make test` the quick ones. A command that is new in README needs
+its row in `documented.toml`.
 """
 
 import re
@@ -11,7 +12,18 @@ from pathlib import Path
 
 LISTINGS = ("dist/sglang_deepseek/", "reports/deepseek/")
 """First lines of blocks that list files and hold no command."""
-_PROGRAMS = ("make ", ".venv/bin/", "shrinker ", "pip ", "python ", "PYTHONPATH=", "uv ", "uvx ", "pipx ", "docker ")
+_PROGRAMS = (
+    "make ",
+    ".venv/bin/",
+    "shrinker ",
+    "pip ",
+    "python ",
+    "PYTHONPATH=",
+    "uv ",
+    "uvx ",
+    "pipx ",
+    "docker ",
+)
 """How a command begins that stands within a sentence."""
 
 
@@ -36,11 +48,16 @@ class Row:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-ROWS = tuple(Row(**row) for row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["row"])
+ROWS = tuple(
+    Row(**row)
+    for row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["row"]
+)
 
 
 def documented(text: str) -> list[str]:
-    """The commands of a Markdown page, each once: lines of its code blocks, and what in a sentence begins with a program's name."""
+    """The commands of a Markdown page, each once: lines of its code blocks, and what in a sentence
+    begins with a program's name.
+    """
     found: list[str] = []
     fenced = listing = False
     # Whether the line before ends a paragraph: an indented line begins a block there.

@@ -1,4 +1,6 @@
-"""The interpreter of the simulation in tests, which pass over where there is none, and small packages to run."""
+"""The interpreter of the simulation in tests, which pass over where there is none, and small
+packages to run.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""What small worlds of tests are made of: files, rules as a file of rules holds them, repositories, and a run that nobody watches."""
+"""What small worlds of tests are made of: files, rules as a file of rules holds them, repositories,
+and a run that nobody watches.
+"""
 
 import json
 import os
@@ -25,7 +27,9 @@ def read_archive(path: Path) -> dict[str, str]:
 
 
 def read_cases(path: Path, sign: str = " | ") -> dict[str, dict[str, str]]:
-    """Files of an archive by the cases that they are of, in the order in which these come: the name of each is `CASE | FILE`."""
+    """Files of an archive by the cases that they are of, in the order in which these come: the name
+    of each is `CASE | FILE`.
+    """
     found: dict[str, dict[str, str]] = {}
     for name, text in read_archive(path).items():
         case, _, file = name.partition(sign)
@@ -35,10 +39,16 @@ def read_cases(path: Path, sign: str = " | ") -> dict[str, dict[str, str]]:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
 
 
-def rule(kind: str, name: str, /, *lines: str, why: str = "A rule of the test.", **keys: Any) -> str:
+def rule(
+    kind: str, name: str, /, *lines: str, why: str = "A rule of the test.", **keys: Any
+) -> str:
     """One rule.
 
     Args:
@@ -52,14 +62,20 @@ def rule(kind: str, name: str, /, *lines: str, why: str = "A rule of the test.",
     return "\n".join((f"[[{kind}]]", *own, *lines, *more, ""))
 
 
-def python(folder: Path, *words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def python(
+    folder: Path, *words: str | Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """What Python does with these words in a folder."""
     env = env or os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300
+    )
 
 
 _OTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""What a hook of git hands down: with it, a test would write into the repository that is being committed to."""
+"""What a hook of git hands down: with it, a test would write into the repository that is being
+committed to.
+"""
 
 
 def without_other(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""The patches of docs/first-changes: each touches one room, and its tests fail without what it does."""
+"""The patches of docs/first-changes: each touches one room, and its tests fail without what it
+does.
+"""
 
 import re
 import shutil
@@ -15,7 +17,9 @@ PATCHES = sorted((REPOSITORY / "docs/first-changes").glob("*.patch"))
 
 def apply(checkout: Path, patch: Path, folder: str) -> None:
     """Apply what a patch says of a folder."""
-    subprocess.run(["git", "apply", f"--include={folder}/*", patch], cwd=checkout, check=True, timeout=60)
+    subprocess.run(
+        ["git", "apply", f"--include={folder}/*", patch], cwd=checkout, check=True, timeout=60
+    )
 
 
 def passes(checkout: Path, files: list[str]) -> bool:
@@ -42,7 +46,11 @@ def test_a_first_change(tmp_path: Path, patch: Path) -> None:
     assert room.startswith(("shrinker/", "rules/"))
     # An archive is a case of the test that folds all of them.
     files = {path for path in touched if path.endswith(".py") and path.startswith("tests/")}
-    files |= {f"tests/fold/test_programs.py::test_program[{Path(p).stem}]" for p in touched if p.endswith(".txtar")}
+    files |= {
+        f"tests/fold/test_programs.py::test_program[{Path(p).stem}]"
+        for p in touched
+        if p.endswith(".txtar")
+    }
     apply(checkout, patch, "tests")
     assert not passes(checkout, sorted(files))
     apply(checkout, patch, room)

@@ -37,7 +37,10 @@ def test_an_error_arrives_as_it_was_raised() -> None:
 
 
 def test_a_killed_process_is_an_error() -> None:
-    with run_in_child(lambda _: os.kill(os.getpid(), signal.SIGKILL)) as result, pytest.raises(BrokenProcessPool):
+    with (
+        run_in_child(lambda _: os.kill(os.getpid(), signal.SIGKILL)) as result,
+        pytest.raises(BrokenProcessPool),
+    ):
         result()
 
 

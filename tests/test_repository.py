@@ -1,4 +1,6 @@
-"""What holds for the repository as a whole: imports lead in one direction, pages say what they are made of."""
+"""What holds for the repository as a whole: imports lead in one direction, pages say what they are
+made of.
+"""
 
 import graphlib
 import json
@@ -39,15 +41,31 @@ def test_make_upstream_checks_the_submodule_out(tmp_path: Path) -> None:
     small = write(tmp_path / "small", {"python/sglang/__init__.py": ""})
     git("init", "--quiet", at=small)
     git("add", ".", at=small)
-    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", "one", at=small)
+    git(
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "--quiet",
+        "--message",
+        "one",
+        at=small,
+    )
     commit = git("rev-parse", "HEAD", at=small).strip()
     clone = tmp_path / "clone"
     git("clone", "--quiet", str(REPOSITORY), str(clone), at=tmp_path)
     git("update-index", "--add", "--cacheinfo", f"160000,{commit},upstream", at=clone)
     git("config", "submodule.upstream.url", small.as_uri(), at=clone)
     # Git reads no submodule from the file system unless it is told to.
-    allowed = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
-    done = subprocess.run(["make", "upstream"], cwd=clone, env=os.environ | allowed, capture_output=True, text=True)
+    allowed = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "protocol.file.allow",
+        "GIT_CONFIG_VALUE_0": "always",
+    }
+    done = subprocess.run(
+        ["make", "upstream"], cwd=clone, env=os.environ | allowed, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert (clone / "upstream/python/sglang/__init__.py").is_file()
     assert git("submodule", "status", at=clone).split()[:2] == [commit, "upstream"]
@@ -74,21 +92,33 @@ def test_the_table_of_named_packages_is_true() -> None:
     rows = re.findall(r"(?m)^\| ([\w-]+) \| `([\w/.]+\.py)` \| [^|]+ \| ([^|]+) \|$", text)
     assert sorted(name for name, _, _ in rows) == sorted(CARD)
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
-    server = json.loads((REPOSITORY / "reports/deepseek/dependencies.json").read_text("utf-8"))["dependencies"]
+    server = json.loads((REPOSITORY / "reports/deepseek/dependencies.json").read_text("utf-8"))[
+        "dependencies"
+    ]
     lists = {
         "shrinker": project["project"]["dependencies"],
         "shrinker, to develop": project["dependency-groups"]["dev"],
         "the generated server": server,
     }
     for name, place, required in rows:
-        assert name.replace("-", "_") in (REPOSITORY / place).read_text("utf-8"), f"{place} does not name {name}"
+        assert name.replace("-", "_") in (REPOSITORY / place).read_text("utf-8"), (
+            f"{place} does not name {name}"
+        )
         distributions = {canonicalize_name(Requirement(each).name) for each in lists[required]}
         assert DISTRIBUTIONS.get(name, name) in distributions, f"{required} does not require {name}"
 
 
 def test_rule_files_that_pages_name_are_there() -> None:
-    pages = [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("*/**/*.jinja")]
-    named = {name for page in pages for name in re.findall(r"`(rules/[\w/]+\.toml)`", page.read_text("utf-8"))}
+    pages = [
+        *REPOSITORY.glob("*.md"),
+        *REPOSITORY.glob("docs/**/*.md"),
+        *REPOSITORY.glob("*/**/*.jinja"),
+    ]
+    named = {
+        name
+        for page in pages
+        for name in re.findall(r"`(rules/[\w/]+\.toml)`", page.read_text("utf-8"))
+    }
     assert named
     assert [name for name in sorted(named) if not (REPOSITORY / name).is_file()] == []
 

@@ -1,4 +1,6 @@
-"""Targets of the Makefile, which succeed where they did their work, and the Python that they make the environment with."""
+"""Targets of the Makefile, which succeed where they did their work, and the Python that they make
+the environment with.
+"""
 
 import os
 import shutil
@@ -14,7 +16,9 @@ PAGES = ["diff.html", "diff.json", "diff.md"]
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The Makefile and its scripts, with programs that write down what they are asked and end as CODE says."""
+    """The Makefile and its scripts, with programs that write down what they are asked and end as
+    CODE says.
+    """
     shutil.copytree(REPOSITORY / ".ci", tmp_path / ".ci")
     for name in ("Makefile", "uv.lock", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, tmp_path)
@@ -32,10 +36,18 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _make(checkout: Path, *words: str, code: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "MFLAGS"}
+def _make(
+    checkout: Path, *words: str, code: int = 0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MAKE") and name != "MFLAGS"
+    }
     environment = kept | {"CODE": str(code)} | variables
-    return subprocess.run(["make", *words], cwd=checkout, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        ["make", *words], cwd=checkout, env=environment, capture_output=True, text=True
+    )
 
 
 DIFF = ["diff", "OLD=one", "NEW=other"]
@@ -69,10 +81,14 @@ def test_pages_of_a_run_before_are_not_taken_for_this_ones(checkout: Path) -> No
     (checkout / "dist/pages/notes.txt").write_text("mine\n")
     assert _make(checkout, *DIFF, "PAGES=dist/pages").returncode != 0
     left = {path.name: path.read_text() for path in (checkout / "dist/pages").iterdir()}
-    assert left == {"diff.json": "", "notes.txt": "mine\n"}, "what the command itself left, and what is not its own"
+    assert left == {"diff.json": "", "notes.txt": "mine\n"}, (
+        "what the command itself left, and what is not its own"
+    )
 
 
-@pytest.mark.parametrize("words", [["bump", "RELEASE=1.0"], ["shrink"], ["leftovers"], ["cross-check"], ["publish"]])
+@pytest.mark.parametrize(
+    "words", [["bump", "RELEASE=1.0"], ["shrink"], ["leftovers"], ["cross-check"], ["publish"]]
+)
 def test_failed_evidence_is_an_error(checkout: Path, words: list[str]) -> None:
     assert _make(checkout, *words).returncode == 0
     assert _make(checkout, *words, code=1).returncode != 0
@@ -85,7 +101,10 @@ def test_a_bump_says_where_its_page_is(checkout: Path) -> None:
         "bump --profile deepseek --release 1.0 --summary dist/summary.md",
         "python -m benchmarks.readme",
     ]
-    assert "page: " not in _make(checkout, "bump", "RELEASE=1.0", "SUMMARY=dist/summary.md", code=1).stdout
+    assert (
+        "page: "
+        not in _make(checkout, "bump", "RELEASE=1.0", "SUMMARY=dist/summary.md", code=1).stdout
+    )
 
 
 def test_a_review_that_finds_a_difference_succeeds(checkout: Path) -> None:
@@ -101,7 +120,9 @@ Fakes = dict[str, str]
 
 
 def _chosen(folder: Path, fakes: Fakes) -> str | None:
-    """The command that is chosen of some that answer the probe with these lines (`$0`: their own path)."""
+    """The command that is chosen of some that answer the probe with these lines (`$0`: their own
+    path).
+    """
     for name, answer in fakes.items():
         command = folder / name
         command.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +130,11 @@ def _chosen(folder: Path, fakes: Fakes) -> str | None:
         command.chmod(0o755)
     search = os.pathsep.join(dict.fromkeys(str((folder / name).parent) for name in fakes))
     done = subprocess.run(
-        [sys.executable, "-I", CHOOSER], env={"PATH": search}, capture_output=True, text=True, check=False
+        [sys.executable, "-I", CHOOSER],
+        env={"PATH": search},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == (0 if done.stdout else 1), done.stderr
     return str(Path(done.stdout.strip()).relative_to(folder)) if done.stdout else None
@@ -121,13 +146,20 @@ def _chosen(folder: Path, fakes: Fakes) -> str | None:
         # The first of the search path where no other is worth it.
         ({"a/python3": "echo 3 11 0.100 $0", "b/python3": "echo 3 11 0.098 $0"}, "a/python3"),
         ({"a/python3": "echo 3 11 0.100 $0", "b/python3": "echo 3 11 0.070 $0"}, "b/python3"),
-        ({"a/python3.11": "echo 3 11 0.100 $0", "a/python3.13": "echo 3 13 0.080 $0"}, "a/python3.13"),
+        (
+            {"a/python3.11": "echo 3 11 0.100 $0", "a/python3.13": "echo 3 13 0.080 $0"},
+            "a/python3.13",
+        ),
         # Not tested with the lock: only where there is no other.
         ({"a/python3": "echo 3 15 0.010 $0", "b/python3": "echo 3 11 0.100 $0"}, "b/python3"),
         ({"a/python3": "echo 3 15 0.010 $0"}, "a/python3"),
         # One that cannot run shrinker, one that answers something else, one that is not there.
         (
-            {"a/python3": "exit 1", "b/python3": "echo Python 3.11; exit 0", "c/python3": "echo 3 11 0.1 $0"},
+            {
+                "a/python3": "exit 1",
+                "b/python3": "echo Python 3.11; exit 0",
+                "c/python3": "echo 3 11 0.1 $0",
+            },
             "c/python3",
         ),
         ({"a/python3": "exit 1"}, None),
@@ -141,9 +173,14 @@ def test_the_fastest_is_taken(tmp_path: Path, fakes: Fakes, chosen: str | None) 
 
 
 def test_a_manager_s_command_stands_for_what_it_starts(tmp_path: Path) -> None:
-    """Its commands are called by other names than the interpreter, which is asked itself from then on."""
+    """Its commands are called by other names than the interpreter, which is asked itself from then
+    on.
+    """
     real = {"real/python3.12": "echo 3 12 0.05 $0"}
-    assert _chosen(tmp_path, {"a/python3": f"echo 3 12 0.05 {tmp_path}/real/python3.12"} | real) == "real/python3.12"
+    assert (
+        _chosen(tmp_path, {"a/python3": f"echo 3 12 0.05 {tmp_path}/real/python3.12"} | real)
+        == "real/python3.12"
+    )
 
 
 def test_a_real_interpreter_answers(tmp_path: Path) -> None:
@@ -152,7 +189,13 @@ def test_a_real_interpreter_answers(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "python3").symlink_to(base)
     done = subprocess.run(
-        [sys.executable, "-I", CHOOSER], env={"PATH": str(folder)}, capture_output=True, text=True, check=True
+        [sys.executable, "-I", CHOOSER],
+        env={"PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     asked = [done.stdout.strip(), "-c", "import sys; print(sys.version_info[:2])"]
-    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == str(sys.version_info[:2])
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == str(
+        sys.version_info[:2]
+    )

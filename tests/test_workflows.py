@@ -1,4 +1,7 @@
-"""Workflows: nothing but make targets, actions by hash, no permission that is not named. The tools of `make lint` and `make workflows` see the rest."""
+"""Workflows: nothing but make targets, actions by hash, no permission that is not named.
+
+The tools of `make lint` and `make workflows` see the rest.
+"""
 
 import os
 import re
@@ -33,7 +36,9 @@ def test_every_step_is_a_make_target(text: str) -> None:
 
 def test_every_action_has_its_hash_and_says_its_version(text: str) -> None:
     uses = re.findall(r"uses: (.*)", text)
-    assert uses and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", row) for row in uses)
+    assert uses and all(
+        re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", row) for row in uses
+    )
 
 
 def test_permissions_are_none_but_those_of_a_job(text: str) -> None:
@@ -42,7 +47,11 @@ def test_permissions_are_none_but_those_of_a_job(text: str) -> None:
     assert granted <= {"contents: read", "contents: write", "pull-requests: write"}
     # The App's token may no more than that, too: without these lines it may all that the App may.
     apps = text.count("actions/create-github-app-token@")
-    assert text.count("permission-contents: write") == text.count("permission-pull-requests: write") == apps
+    assert (
+        text.count("permission-contents: write")
+        == text.count("permission-pull-requests: write")
+        == apps
+    )
     assert len(re.findall(r"permission-", text)) == 2 * apps
     assert "write-all" not in text and "pull_request_target" not in text
     assert text.count("persist-credentials: false") == text.count("actions/checkout@")
@@ -62,7 +71,9 @@ def test_changes_are_tested() -> None:
 
 
 def test_environments_are_kept_by_what_they_are_made_of(text: str) -> None:
-    """A file that a key names and that is not there counts for nothing: the key would never change."""
+    """A file that a key names and that is not there counts for nothing: the key would never
+    change.
+    """
     keys = re.findall(r"key: (.*)", text)
     assert any(key.startswith("environment-") and "'uv.lock'" in key for key in keys)
     assert any(key.startswith("shrinker-") and "'shrinker/**'" in key for key in keys)
@@ -71,9 +82,16 @@ def test_environments_are_kept_by_what_they_are_made_of(text: str) -> None:
 
 
 def test_a_request_is_opened_by_an_app_where_there_is_one() -> None:
-    """Requests of the workflow's own token start no checks. The token is made after the long part: it lasts an hour."""
+    """Requests of the workflow's own token start no checks.
+
+    The token is made after the long part: it lasts an hour.
+    """
     text = (REPOSITORY / ".github/workflows/bump.yml").read_text()
-    assert text.index("run: make bump") < text.index("create-github-app-token@") < text.index("run: make propose")
+    assert (
+        text.index("run: make bump")
+        < text.index("create-github-app-token@")
+        < text.index("run: make propose")
+    )
     assert "GH_TOKEN: ${{ steps.app.outputs.token || github.token }}" in text
     page = (REPOSITORY / "docs/workflows.md").read_text()
     for word in ("BUMP_APP_CLIENT_ID", "BUMP_APP_PRIVATE_KEY"):
@@ -119,7 +137,9 @@ def _propose(checkout: Path, code: int = 0, **more: str) -> str:
 def _moved(checkout: Path, commit: str = "a" * 40) -> str:
     """Move the pin as a bump does; the branch that is to hold it."""
     git(checkout, "switch", "-q", "main")
-    (checkout / "shrinker/upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{commit}"\n')
+    (checkout / "shrinker/upstream.toml").write_text(
+        f'default_release = "1.0"\ndefault_commit = "{commit}"\n'
+    )
     return f"bump/{commit[:12]}"
 
 
@@ -129,7 +149,9 @@ def _asked(checkout: Path) -> list[str]:
 
 def test_a_bump_is_proposed_once(checkout: Path) -> None:
     assert "newest already" in _propose(checkout)
-    (checkout / "shrinker/upstream.toml").write_text(f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n')
+    (checkout / "shrinker/upstream.toml").write_text(
+        f'default_release = "1.0"\ndefault_commit = "{"a" * 40}"\n'
+    )
     (checkout / "reports/new.json").write_text("{}\n")
     (checkout / "scratch.txt").write_text("not mine to commit\n")
     _propose(checkout)
@@ -138,30 +160,45 @@ def test_a_bump_is_proposed_once(checkout: Path) -> None:
     changed = git(remote, "show", "--name-only", "--format=%s", branch).split()
     assert changed == ["Upstream", "a" * 12, "reports/new.json", "shrinker/upstream.toml"]
     asked = (checkout.parent / "asked").read_text()
-    assert f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md" in asked
+    assert (
+        f"pr create --base main --head {branch} --title Upstream {'a' * 12} --body-file summary.md"
+        in asked
+    )
     before = git(remote, "rev-parse", branch)
     _moved(checkout)
     (checkout.parent / "of-head").write_text("9\n")
     (checkout.parent / "asked").unlink()
     assert "is there already" in _propose(checkout)
     assert git(remote, "rev-parse", branch) == before
-    assert [row for row in _asked(checkout) if not row.startswith("pr list")] == [], "one that was closed stays closed"
+    assert [row for row in _asked(checkout) if not row.startswith("pr list")] == [], (
+        "one that was closed stays closed"
+    )
 
 
 def test_a_branch_without_a_request_gets_one(checkout: Path) -> None:
     """The setting of the repository was missing: the push went through, and the request did not."""
     branch = _moved(checkout)
     failed = _propose(checkout, 2, CREATE="1")
-    assert "next: allow it" in failed and "Allow GitHub Actions to create and approve pull requests" in failed
-    assert not any(row.startswith(("pr close", "pr list --base")) for row in _asked(checkout)), "nothing supersedes yet"
+    assert (
+        "next: allow it" in failed
+        and "Allow GitHub Actions to create and approve pull requests" in failed
+    )
+    assert not any(row.startswith(("pr close", "pr list --base")) for row in _asked(checkout)), (
+        "nothing supersedes yet"
+    )
     _moved(checkout)
     assert "https://forge/pull/9" in _propose(checkout)
-    assert sum(row.startswith(f"pr create --base main --head {branch}") for row in _asked(checkout)) == 2
+    assert (
+        sum(row.startswith(f"pr create --base main --head {branch}") for row in _asked(checkout))
+        == 2
+    )
 
 
 def test_earlier_requests_are_closed_but_for_somebodys_work(checkout: Path) -> None:
     branch = _moved(checkout)
-    (checkout.parent / "of-base").write_text(f"9 {branch} 1\n7 bump/{'b' * 12} 1\n5 bump/0.5.14 2\n")
+    (checkout.parent / "of-base").write_text(
+        f"9 {branch} 1\n7 bump/{'b' * 12} 1\n5 bump/0.5.14 2\n"
+    )
     said = _propose(checkout)
     closed = [row for row in _asked(checkout) if row.startswith("pr close")]
     assert closed == ["pr close 7 --delete-branch --comment Superseded by https://forge/pull/9"]
@@ -171,7 +208,10 @@ def test_earlier_requests_are_closed_but_for_somebodys_work(checkout: Path) -> N
 def test_a_request_says_that_nothing_checks_it(checkout: Path) -> None:
     _moved(checkout)
     assert "::warning::" in _propose(checkout, TOKEN_OF="workflow")
-    assert any(row.startswith("pr comment https://forge/pull/9 --body Opened with") for row in _asked(checkout))
+    assert any(
+        row.startswith("pr comment https://forge/pull/9 --body Opened with")
+        for row in _asked(checkout)
+    )
     _moved(checkout, "c" * 40)
     (checkout.parent / "asked").unlink()
     assert "::warning::" not in _propose(checkout, TOKEN_OF="app")
@@ -180,25 +220,38 @@ def test_a_request_says_that_nothing_checks_it(checkout: Path) -> None:
 
 def test_the_base_is_generated_by_its_own_checkout(checkout: Path) -> None:
     shutil.copy(REPOSITORY / ".ci/base-tree", checkout / ".ci")
-    (checkout / "Makefile").write_text("shrink:\n\tmkdir -p '$(OUT)' && git rev-parse HEAD > '$(OUT)/made-by'\n")
+    (checkout / "Makefile").write_text(
+        "shrink:\n\tmkdir -p '$(OUT)' && git rev-parse HEAD > '$(OUT)/made-by'\n"
+    )
     git(checkout, "add", "-A")
     git(checkout, "commit", "-qm", "Base")
     base = git(checkout, "rev-parse", "HEAD")
     (checkout / "Makefile").write_text("shrink:\n\tfalse\n")
     git(checkout, "commit", "-qam", "The change")
-    variables = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent), "BASE": base, "OUT": "dist/base"}
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(checkout.parent),
+        "BASE": base,
+        "OUT": "dist/base",
+    }
     words = ["sh", str(checkout / ".ci/base-tree")]
     done = subprocess.run(words, cwd=checkout.parent, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (checkout / "dist/base/made-by").read_text().strip() == base
     assert len(git(checkout, "worktree", "list").splitlines()) == 1, "its checkout is gone"
-    failed = subprocess.run(words, cwd=checkout, env=variables | {"BASE": "HEAD"}, capture_output=True, text=True)
+    failed = subprocess.run(
+        words, cwd=checkout, env=variables | {"BASE": "HEAD"}, capture_output=True, text=True
+    )
     assert failed.returncode != 0 and len(git(checkout, "worktree", "list").splitlines()) == 1
 
 
 def test_the_page_goes_into_one_comment(checkout: Path) -> None:
     shutil.copy(REPOSITORY / ".ci/comment", checkout / ".ci")
-    variables = {"PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}", "NUMBER": "7", "PAGES": "dist/review"}
+    variables = {
+        "PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}",
+        "NUMBER": "7",
+        "PAGES": "dist/review",
+    }
     subprocess.run(["sh", str(checkout / ".ci/comment")], cwd=checkout, env=variables, check=True)
     asked = (checkout.parent / "asked").read_text().strip()
     assert asked == "pr comment 7 --body-file dist/review/diff.md --edit-last --create-if-none"

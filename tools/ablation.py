@@ -1,7 +1,8 @@
 """What a rule does by itself: the tree with all rules against the tree with all but that one.
 
-`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable is counted for
-none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
+`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision
+makes unreachable is counted for none of them. Here nothing is attributed: the tree is generated
+without the rule, and compared.
 """
 
 import tempfile
@@ -45,11 +46,15 @@ class Alone:
     lines: Change = Change()
     """Of Python, net for each file."""
     counted: Mapping[str, int] = field(default_factory=dict)
-    """What `rules.md` counts for it: decisions, lines that these fold away, files removed, lines of these, nodes kept."""
+    """What `rules.md` counts for it: decisions, lines that these fold away, files removed, lines of
+    these, nodes kept.
+    """
     paths: tuple[str, ...] = ()
     """The files that come or go, sorted."""
     failed: str = ""
-    """First lines of why there is no tree without the rule, or why it is refused; the counts are then 0."""
+    """First lines of why there is no tree without the rule, or why it is refused; the counts are
+    then 0.
+    """
 
 
 def alone(
@@ -70,7 +75,8 @@ def alone(
         judge: hold the tree without a rule against its evidence, too.
 
     Raises:
-        InputError: a rule that the profile does not have, or a tree that cannot be generated with all of them.
+        InputError: a rule that the profile does not have, or a tree that cannot be generated with
+        all of them.
     """
     loaded = load_profile(profile, rules)
     # Before the first long run: one that the profile does not have is told now.
@@ -90,14 +96,18 @@ def alone(
             out, reports = Path(folder, rule), Path(folder, "reports")
             try:
                 if judge:
-                    request = Request(upstream, profile, out, jobs, reports=reports, rules=rules, without=(rule,))
+                    request = Request(
+                        upstream, profile, out, jobs, reports=reports, rules=rules, without=(rule,)
+                    )
                     manifest = shrink(request, progress).manifest
                 else:
                     out.mkdir()
                     run = Run(whole.upstream, others[rule], jobs, progress, cache, explained=False)
                     manifest = emit(run, out)
             except (EvidenceError, InputError) as error:
-                yield Alone(rule, counted=known, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
+                yield Alone(
+                    rule, counted=known, failed="\n".join(str(error).splitlines()[: _SHOWN + 1])
+                )
             else:
                 yield _compared(rule, known, base, (out, manifest))
 
@@ -108,9 +118,16 @@ def _compared(rule: str, counted: Mapping[str, int], *sides: tuple[Path, Manifes
     changed = [path for path in old.keys() & new.keys() if old[path].sha256 != new[path].sha256]
     back, gone = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
     python = [path for path in (*changed, *back, *gone) if path.endswith(".py")]
-    lines = [Counter({path: files[path].lines_after for path in python if path in files}) for files in (old, new)]
+    lines = [
+        Counter({path: files[path].lines_after for path in python if path in files})
+        for files in (old, new)
+    ]
     before, after = (
-        {(path, name) for path in files for name, _ in definitions(parse((folder / path).read_bytes()))}
+        {
+            (path, name)
+            for path in files
+            for name, _ in definitions(parse((folder / path).read_bytes()))
+        }
         for (folder, _), files in zip(sides, lines, strict=True)
     )
     return Alone(

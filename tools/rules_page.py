@@ -1,4 +1,6 @@
-"""docs/rules.md from the models of the rules: `python -m tools.rules_page` writes it, a test compares it."""
+"""docs/rules.md from the models of the rules: `python -m tools.rules_page` writes it, a test
+compares it.
+"""
 
 from pathlib import Path
 
@@ -12,7 +14,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/rules.md"
 def page() -> str:
     """The page: what every rule has, then each kind with its keys."""
     kinds = (
-        (f"`[[{kind}]]`", model, Claim if issubclass(model, Claim) else Rule) for kind, (_, model) in KINDS.items()
+        (f"`[[{kind}]]`", model, Claim if issubclass(model, Claim) else Rule)
+        for kind, (_, model) in KINDS.items()
     )
     own = [(title, model, wider.model_fields) for title, model, wider in kinds]
     environment = templates(Path(__file__).parent)

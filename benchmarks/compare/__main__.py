@@ -1,4 +1,7 @@
-"""`python -m benchmarks.compare`: shrinker beside Piranha and ast-grep. Exit codes: 0 done, 2 it could not be measured."""
+"""`python -m benchmarks.compare`: shrinker beside Piranha and ast-grep.
+
+Exit codes: 0 done, 2 it could not be measured.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         rules = load_profile(options.profile)
         for spec in options.upstream or [budgets.upstream]:
-            tree = open_upstream(spec, cache=default_folder(), repository=_BENCHMARKS.parent, progress=say)
+            tree = open_upstream(
+                spec, cache=default_folder(), repository=_BENCHMARKS.parent, progress=say
+            )
             cores = pinned_cores(options.jobs)
-            found.append(compare(tree, rules, runs=options.runs, jobs=options.jobs, cores=cores, begins=say))
+            found.append(
+                compare(tree, rules, runs=options.runs, jobs=options.jobs, cores=cores, begins=say)
+            )
     except ShrinkerError as error:
         print(f"error: {error.message}\nnext: {error.next_step}", file=sys.stderr)
         return 2
     date = datetime.now(UTC).isoformat(timespec="minutes")
-    for path in write_report(Report(date, options.profile, options.runs, machine, tuple(found)), options.into):
+    for path in write_report(
+        Report(date, options.profile, options.runs, machine, tuple(found)), options.into
+    ):
         say(f"written: {path}")
     return 0 if all(row.outcome for one in found for row in one.rows if not row.problem) else 2
 
@@ -70,7 +79,10 @@ class Report:
 def write_report(report: Report, folder: Path) -> Sequence[Path]:
     """Write both files; returns their paths. Raises InputError."""
     texts = {
-        "comparison.json": json.dumps({"format": _FORMAT, **asdict(report)}, indent=1, ensure_ascii=False) + "\n",
+        "comparison.json": json.dumps(
+            {"format": _FORMAT, **asdict(report)}, indent=1, ensure_ascii=False
+        )
+        + "\n",
         "COMPARISON.md": markdown(report),
     }
     write_files(folder, texts)
@@ -79,7 +91,9 @@ def write_report(report: Report, folder: Path) -> Sequence[Path]:
 
 def markdown(report: Report) -> str:
     """The page that people read."""
-    return environment(Path(__file__).parent).get_template("COMPARISON.md.jinja").render(report=report)
+    return (
+        environment(Path(__file__).parent).get_template("COMPARISON.md.jinja").render(report=report)
+    )
 
 
 def _parser(budgets: Budgets) -> argparse.ArgumentParser:
@@ -90,10 +104,19 @@ def _parser(budgets: Budgets) -> argparse.ArgumentParser:
         action="append",
         help=f"as for `shrinker shrink`; several compare on several trees (default: {budgets.upstream})",
     )
-    parser.add_argument("--profile", default="deepseek", help="whose facts make the list (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=cores, help="processes, and cores (default: %(default)s)")
+    parser.add_argument(
+        "--profile", default="deepseek", help="whose facts make the list (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=cores, help="processes, and cores (default: %(default)s)"
+    )
     parser.add_argument("--runs", type=int, default=_RUNS, help="default: %(default)s")
-    parser.add_argument("--into", type=Path, default=_BENCHMARKS, help="folder of the results (default: benchmarks/)")
+    parser.add_argument(
+        "--into",
+        type=Path,
+        default=_BENCHMARKS,
+        help="folder of the results (default: benchmarks/)",
+    )
     return parser
 
 

@@ -43,13 +43,24 @@ class Contender:
 
     def version(self) -> str:
         """Raises NotInstalledError."""
-        return distribution_version(self.distribution) if self.distribution else f"shrinker {__version__}"
+        return (
+            distribution_version(self.distribution)
+            if self.distribution
+            else f"shrinker {__version__}"
+        )
 
     def command(self, folder: Folder) -> list[str]:
         """The process to measure. Raises NotInstalledError."""
         start = [sys.executable, str(_WORKLOADS / f"{self.workload}.py"), str(folder.tree)]
         if self.workload == "fold_tree":
-            own = ("--jobs", str(folder.jobs), "--cache", str(folder.cache), "--profile", folder.profile)
+            own = (
+                "--jobs",
+                str(folder.jobs),
+                "--cache",
+                str(folder.cache),
+                "--profile",
+                folder.profile,
+            )
             return [*start, *own, *self.options]
         given = [*start, str(folder.predicates), *self.options]
         if self.workload == "run_ast_grep":
@@ -64,7 +75,8 @@ class Contender:
 
 _NO_FLAGS = "the predicates alone, no flags"
 _SIMPLE = (
-    "a block is unwrapped only when it is one simple statement, since Piranha moves no line to another indentation"
+    "a block is unwrapped only when it is one simple statement, since Piranha moves no line to "
+    "another indentation"
 )
 
 CONTENDERS: Sequence[Contender] = (
@@ -73,14 +85,20 @@ CONTENDERS: Sequence[Contender] = (
         "",
         "fold_tree",
         ("--facts",),
-        "the facts on calls and names alone, without the list of flags, which it finds by itself; no reachability",
+        (
+            "the facts on calls and names alone, without the list of flags, which it finds by "
+            "itself; no reachability"
+        ),
     ),
     Contender(
         "shrinker, all rules",
         "",
         "fold_tree",
         (),
-        "the whole profile: environment switches, absent and removed modules, domains too; no reachability",
+        (
+            "the whole profile: environment switches, absent and removed modules, domains too; "
+            "no reachability"
+        ),
     ),
     Contender(
         "Piranha, cautious",
@@ -96,13 +114,28 @@ CONTENDERS: Sequence[Contender] = (
         ("--unwrap", "all"),
         "the same, but every decided block takes the place of its `if`",
     ),
-    Contender("Piranha, no flags", "polyglot-piranha", "run_piranha", ("--no-flags",), f"as cautious, but {_NO_FLAGS}"),
+    Contender(
+        "Piranha, no flags",
+        "polyglot-piranha",
+        "run_piranha",
+        ("--no-flags",),
+        f"as cautious, but {_NO_FLAGS}",
+    ),
     Contender(
         "ast-grep",
         "ast-grep-cli",
         "run_ast_grep",
         (),
-        "predicates and flags; YAML rules for constants, one for each shape of an `if` with up to 8 clauses",
+        (
+            "predicates and flags; YAML rules for constants, one for each shape of an `if` with "
+            "up to 8 clauses"
+        ),
     ),
-    Contender("ast-grep, no flags", "ast-grep-cli", "run_ast_grep", ("--no-flags",), f"the same, but {_NO_FLAGS}"),
+    Contender(
+        "ast-grep, no flags",
+        "ast-grep-cli",
+        "run_ast_grep",
+        ("--no-flags",),
+        f"the same, but {_NO_FLAGS}",
+    ),
 )

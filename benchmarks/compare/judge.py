@@ -1,5 +1,5 @@
-"""What a tool made of the files, against upstream's: the same questions to every tool, and one counter: predicates in conditions, and
-tests that are constant.
+"""What a tool made of the files, against upstream's: the same questions to every tool, and one
+counter: predicates in conditions, and tests that are constant.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from dataclasses import astuple, dataclass, replace
 from operator import add
 from pathlib import Path
 
-from benchmarks.compare.predicates import NO_FLAGS, NO_PREDICATES, Flags, Predicates, predicate_truth, truth
+from benchmarks.compare.predicates import (
+    NO_FLAGS,
+    NO_PREDICATES,
+    Flags,
+    Predicates,
+    predicate_truth,
+    truth,
+)
 from benchmarks.subjects.base import script
 
 
@@ -34,7 +41,9 @@ class Outcome:
     undefined: int
     """Undefined names (ruff F821) that upstream does not have."""
     texts: int
-    """Files with a string of several lines that upstream's file does not have: what moving lines did to its text."""
+    """Files with a string of several lines that upstream's file does not have: what moving lines
+    did to its text.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +118,24 @@ def parse(path: Path) -> ast.Module | None:
 
 def undefined_names(folder: Path) -> Counter[tuple[str, str]]:
     """Undefined names by file and message, as ruff finds them in the files that parse."""
-    options = ("--isolated", "--no-cache", "--no-respect-gitignore", "--config", "exclude=[]", "--exit-zero")
-    command = [script("ruff"), "check", "--select", "F821", *options, "--output-format", "json", "."]
+    options = (
+        "--isolated",
+        "--no-cache",
+        "--no-respect-gitignore",
+        "--config",
+        "exclude=[]",
+        "--exit-zero",
+    )
+    command = [
+        script("ruff"),
+        "check",
+        "--select",
+        "F821",
+        *options,
+        "--output-format",
+        "json",
+        ".",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     root = str(folder.resolve())
     return Counter(
@@ -144,7 +169,9 @@ class Occurrences:
 
     def minus(self, other: Occurrences) -> Occurrences:
         """What is here and not there, kind by kind, never below zero."""
-        return Occurrences(*(max(0, a - b) for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Occurrences(
+            *(max(0, a - b) for a, b in zip(astuple(self), astuple(other), strict=True))
+        )
 
     def __add__(self, other: Occurrences) -> Occurrences:
         return Occurrences(*map(add, astuple(self), astuple(other)))
@@ -153,8 +180,8 @@ class Occurrences:
 def count(tree: ast.Module, predicates: Predicates, flags: Flags = NO_FLAGS) -> Occurrences:
     """Count in one module.
 
-    A condition is the test of an `if`, `elif`, ternary, `while`, `assert`, comprehension or `case`, and every operand
-    of `and`, `or`, `not`, whatever it is used for.
+    A condition is the test of an `if`, `elif`, ternary, `while`, `assert`, comprehension or `case`,
+    and every operand of `and`, `or`, `not`, whatever it is used for.
 
     Args:
         flags: of the module as upstream wrote it, whatever a tool has made of their assignments.

@@ -50,7 +50,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCost:
-    """Deciding all files by all rules, beside parsing the same files on the same cores, pair by pair."""
+    """Deciding all files by all rules, beside parsing the same files on the same cores, pair by
+    pair.
+    """
 
     decide_seconds: Spread
     """Facts and folding, wall time."""
@@ -58,7 +60,9 @@ class DecisionCost:
     """Reading and parsing, wall time."""
     ratio: Spread
     cpu_ratio: Spread
-    """Of the whole processes with the start of their interpreters: steadier on a machine that does other work."""
+    """Of the whole processes with the start of their interpreters: steadier on a machine that does
+    other work.
+    """
     memory_bytes: Spread
 
 
@@ -106,11 +110,20 @@ def compare(
             (original / path).parent.mkdir(parents=True, exist_ok=True)
             (original / path).write_bytes(tree.read(path))
         predicates = predicates_of_rules(rules)
-        flags = {paths[module]: found for module, found in flags_of_tree(predicates, _modules(original, paths)).items()}
+        flags = {
+            paths[module]: found
+            for module, found in flags_of_tree(predicates, _modules(original, paths)).items()
+        }
         listed = {path: dict(found.direct) for path, found in sorted(flags.items()) if found.direct}
-        given = {"calls": dict(predicates.calls), "dotted": dict(predicates.dotted), "flags": listed}
+        given = {
+            "calls": dict(predicates.calls),
+            "dotted": dict(predicates.dotted),
+            "flags": listed,
+        }
         (folder / "predicates.json").write_text(json.dumps(given), "utf-8")
-        bench = _Bench(folder, Judge(original, predicates, flags), runs, jobs, cores, rules.profile, begins)
+        bench = _Bench(
+            folder, Judge(original, predicates, flags), runs, jobs, cores, rules.profile, begins
+        )
         rows = tuple(bench.row(contender) for contender in contenders)
         return Comparison(
             upstream=tree.identity.spec,
@@ -128,7 +141,11 @@ def compared_paths(tree: UpstreamTree, rules: Ruleset) -> dict[str, str]:
     """Module to path: all modules of the package but those that a rule removes."""
     paths = modules_of(tree.by_path)
     world = Environment(rules, {}, with_packages(paths))
-    return {module: path for module, path in sorted(paths.items()) if world.removed_module(module) is None}
+    return {
+        module: path
+        for module, path in sorted(paths.items())
+        if world.removed_module(module) is None
+    }
 
 
 def _modules(folder: Path, paths: dict[str, str]) -> dict[str, ast.Module]:
@@ -139,7 +156,9 @@ def _modules(folder: Path, paths: dict[str, str]) -> dict[str, ast.Module]:
     finally:
         if enabled:
             gc.enable()
-    return {module: tree if tree is not None else ast.Module([], []) for module, tree in trees.items()}
+    return {
+        module: tree if tree is not None else ast.Module([], []) for module, tree in trees.items()
+    }
 
 
 class _Bench:
@@ -165,7 +184,16 @@ class _Bench:
             version = contender.version()
         except NotInstalledError as error:
             return Row(
-                contender.name, "", contender.did, None, None, None, None, None, 0, f"{error}; `make bench` installs it"
+                contender.name,
+                "",
+                contender.did,
+                None,
+                None,
+                None,
+                None,
+                None,
+                0,
+                f"{error}; `make bench` installs it",
             )
         taken: list[Measurement] = []
         outcome, problem = None, ""
@@ -207,13 +235,17 @@ class _Bench:
             seconds = self._told()["seconds"]
             decided.append(seconds["facts"] + seconds["fold"])
             memory.append(measured.memory_bytes)
-            parsing = self._measure([sys.executable, str(_PARSE), str(place.tree), "--jobs", str(self._jobs)])
+            parsing = self._measure(
+                [sys.executable, str(_PARSE), str(place.tree), "--jobs", str(self._jobs)]
+            )
             if self._problem(parsing):
                 return None
             parsed.append(self._told()["seconds"])
             cpu.append(measured.cpu_seconds / parsing.cpu_seconds)
         ratio = Spread.of([ours / theirs for ours, theirs in zip(decided, parsed, strict=True)])
-        return DecisionCost(Spread.of(decided), Spread.of(parsed), ratio, Spread.of(cpu), Spread.of(memory))
+        return DecisionCost(
+            Spread.of(decided), Spread.of(parsed), ratio, Spread.of(cpu), Spread.of(memory)
+        )
 
     def _place(self) -> Folder:
         work, cache = self._folder / "work", self._folder / "cache"
@@ -233,7 +265,9 @@ class _Bench:
         )
 
     def _told(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads((self._folder / "stdout").read_text("utf-8").splitlines()[-1])
+        told: dict[str, Any] = json.loads(
+            (self._folder / "stdout").read_text("utf-8").splitlines()[-1]
+        )
         return told
 
     def _problem(self, measured: Measurement) -> str:
@@ -241,5 +275,9 @@ class _Bench:
             return f"stopped at its time limit of {_LIMIT_SECONDS:g} s"
         if measured.exit_code == 0:
             return ""
-        said = (self._folder / "stderr").read_text("utf-8", "replace").replace(str(self._folder), "SCRATCH")
+        said = (
+            (self._folder / "stderr")
+            .read_text("utf-8", "replace")
+            .replace(str(self._folder), "SCRATCH")
+        )
         return f"exit code {measured.exit_code}: {' '.join(said.split())[-_TAIL:]}"

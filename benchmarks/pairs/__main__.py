@@ -1,5 +1,8 @@
-"""`python -m benchmarks.pairs`. Exit codes: 0 the median of the second runs is within the target, 1 it is not, or a run failed,
-2 bad usage or input."""
+"""`python -m benchmarks.pairs`.
+
+Exit codes: 0 the median of the second runs is within the target, 1 it is not, or a run failed, 2
+bad usage or input.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     machine = describe_machine(asked.jobs)
     found: list[Pair] = []
     for first, second in chosen:
-        pair = measure_pair(asked.repository, first, second, asked.profile, asked.jobs, asked.rules, asked.limit)
+        pair = measure_pair(
+            asked.repository, first, second, asked.profile, asked.jobs, asked.rules, asked.limit
+        )
         found.append(pair)
         write(asked.folder, found, asked.profile, asked.jobs, machine)
-        said = pair.failed or f"cold {pair.cold.wall_seconds:.1f} s, second {pair.second_run.wall_seconds:.2f} s"
+        said = (
+            pair.failed
+            or f"cold {pair.cold.wall_seconds:.1f} s, second {pair.second_run.wall_seconds:.2f} s"
+        )
         print(f"{second[:12]}: {said}", flush=True)
     median = median_of(found)
     failed = any(pair.failed for pair in found)
@@ -54,7 +62,9 @@ PAGE = "PAIRS.md"
 
 def median_of(pairs: Sequence[Pair]) -> float:
     """Wall seconds of the second runs that ended well; infinite when there is none."""
-    return median([pair.second_run.wall_seconds for pair in pairs if not pair.failed] or [float("inf")])
+    return median(
+        [pair.second_run.wall_seconds for pair in pairs if not pair.failed] or [float("inf")]
+    )
 
 
 def write(folder: Path, pairs: Sequence[Pair], profile: str, jobs: int, machine: Machine) -> None:
@@ -71,18 +81,28 @@ def write(folder: Path, pairs: Sequence[Pair], profile: str, jobs: int, machine:
         median=median_of(done) if done else None,
         ratio=median(ratios) if ratios else None,
     )
-    rows = {"profile": profile, "jobs": jobs, "machine": asdict(machine), "pairs": [asdict(pair) for pair in pairs]}
+    rows = {
+        "profile": profile,
+        "jobs": jobs,
+        "machine": asdict(machine),
+        "pairs": [asdict(pair) for pair in pairs],
+    }
     write_files(folder, {STATE: readable(rows), PAGE: text})
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs", description=__doc__)
     parser.add_argument(
-        "--pairs", type=int, default=10, help="so many commits, spread evenly, each with the one before"
+        "--pairs",
+        type=int,
+        default=10,
+        help="so many commits, spread evenly, each with the one before",
     )
     add_commits(parser)
     add_run(parser, jobs=2)
-    parser.add_argument("--folder", type=Path, default=_FOLDER, help="where pairs.json and PAIRS.md go")
+    parser.add_argument(
+        "--folder", type=Path, default=_FOLDER, help="where pairs.json and PAIRS.md go"
+    )
     return parser
 
 

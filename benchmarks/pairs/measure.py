@@ -1,4 +1,5 @@
-"""One pair: a cold run on the first commit, then a run on the second with the cache that the first one left.
+"""One pair: a cold run on the first commit, then a run on the second with the cache that the first
+one left.
 
 The second run reads a commit that nobody opened before, so that unpacking it counts, too.
 """
@@ -45,7 +46,13 @@ class Pair:
 
 
 def measure_pair(
-    repository: Path, first: str, second: str, profile: str, jobs: int, rules: Path | None, limit: float
+    repository: Path,
+    first: str,
+    second: str,
+    profile: str,
+    jobs: int,
+    rules: Path | None,
+    limit: float,
 ) -> Pair:
     """Generate both trees, with a cache of their own that starts empty; all of it is thrown away.
 
@@ -58,25 +65,42 @@ def measure_pair(
         InputError: git cannot compare the commits.
     """
     changed = git("diff", "--name-only", first, second, at=repository).splitlines()
-    python = [path for path in changed if path.startswith("python/sglang/") and path.endswith(".py")]
+    python = [
+        path for path in changed if path.startswith("python/sglang/") and path.endswith(".py")
+    ]
     with tempfile.TemporaryDirectory(prefix="shrinker-pairs-") as name:
         runs: list[Run] = []
         failed = ""
         for commit in (first, second):
-            run, failed = _run(Path(name), f"git:{repository.resolve()}@{commit}", profile, jobs, rules, limit)
+            run, failed = _run(
+                Path(name), f"git:{repository.resolve()}@{commit}", profile, jobs, rules, limit
+            )
             runs.append(run)
             if failed:
                 break
     return Pair(first, second, len(changed), len(python), runs[0], runs[-1], failed)
 
 
-def _run(folder: Path, spec: str, profile: str, jobs: int, rules: Path | None, limit: float) -> tuple[Run, str]:
+def _run(
+    folder: Path, spec: str, profile: str, jobs: int, rules: Path | None, limit: float
+) -> tuple[Run, str]:
     out = folder / "tree"
-    words = ["shrink", "--upstream", spec, "--profile", profile, "--jobs", str(jobs), "--out", str(out)]
+    words = [
+        "shrink",
+        "--upstream",
+        spec,
+        "--profile",
+        profile,
+        "--jobs",
+        str(jobs),
+        "--out",
+        str(out),
+    ]
     found = measure(
         [sys.executable, "-m", "shrinker", *words, *(["--rules", str(rules)] if rules else [])],
         folder=folder,
-        environment=os.environ | {"PYTHONPATH": str(_REPOSITORY), "SHRINKER_CACHE": str(folder / "cache")},
+        environment=os.environ
+        | {"PYTHONPATH": str(_REPOSITORY), "SHRINKER_CACHE": str(folder / "cache")},
         cores=pinned_cores(jobs),
         limit_seconds=limit,
     )
@@ -88,4 +112,6 @@ def _run(folder: Path, spec: str, profile: str, jobs: int, rules: Path | None, l
     record = folder / "tree.reports" / "run.json"
     if not failed and record.is_file():
         phases = json.loads(record.read_text("utf-8"))["phases_seconds"]
-    return Run(round(found.wall_seconds, 2), round(found.cpu_seconds, 2), phases), failed.replace(str(folder), "…")
+    return Run(round(found.wall_seconds, 2), round(found.cpu_seconds, 2), phases), failed.replace(
+        str(folder), "…"
+    )

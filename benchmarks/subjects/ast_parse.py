@@ -19,7 +19,10 @@ class AstParse(Subject):
     def __init__(self, parallel: bool) -> None:
         self._parallel = parallel
         self.name = "ast.parse, parallel" if parallel else "ast.parse"
-        self.reads = f"`ast.parse` of every Python file, {'a process a core' if parallel else 'one process'}, gc off"
+        self.reads = (
+            "`ast.parse` of every Python file, "
+            f"{'a process a core' if parallel else 'one process'}, gc off"
+        )
 
     def version(self) -> str:
         return python_version()
@@ -30,7 +33,10 @@ class AstParse(Subject):
 
     def phases(self, place: Place, measurement: Measurement) -> Mapping[str, float]:
         parsing: float = json.loads((place.scratch / "stdout").read_text("utf-8"))["seconds"]
-        return {"reading and parsing": parsing, "outside the phases": measurement.wall_seconds - parsing}
+        return {
+            "reading and parsing": parsing,
+            "outside the phases": measurement.wall_seconds - parsing,
+        }
 
 
 SUBJECTS = (AstParse(parallel=False), AstParse(parallel=True))

@@ -87,7 +87,10 @@ def python_version() -> str:
 
 
 def script(name: str) -> str:
-    """Path of a tool: the one of this environment, else the one on PATH. Raises NotInstalledError."""
+    """Path of a tool: the one of this environment, else the one on PATH.
+
+    Raises NotInstalledError.
+    """
     own = os.path.join(sysconfig.get_path("scripts"), name)
     found = own if os.path.isfile(own) else shutil.which(name)
     if found is None:

@@ -19,7 +19,15 @@ class Pyan3(Subject):
 
     def command(self, place: Place) -> list[str]:
         files = sorted(str(path) for path in place.package.rglob("*.py"))
-        return [script("pyan3"), *files, "--uses", "--no-defines", "--text", "--root", str(place.package.parent)]
+        return [
+            script("pyan3"),
+            *files,
+            "--uses",
+            "--no-defines",
+            "--text",
+            "--root",
+            str(place.package.parent),
+        ]
 
 
 SUBJECTS = (Pyan3(),)

@@ -17,8 +17,24 @@ class Ruff(Subject):
         return distribution_version("ruff")
 
     def command(self, place: Place) -> list[str]:
-        options = ("--isolated", "--no-cache", "--no-respect-gitignore", "--config", "exclude=[]", "--exit-zero")
-        return [script("ruff"), "check", "--select", "F", *options, "--output-format", "concise", str(place.package)]
+        options = (
+            "--isolated",
+            "--no-cache",
+            "--no-respect-gitignore",
+            "--config",
+            "exclude=[]",
+            "--exit-zero",
+        )
+        return [
+            script("ruff"),
+            "check",
+            "--select",
+            "F",
+            *options,
+            "--output-format",
+            "concise",
+            str(place.package),
+        ]
 
     def environment(self, place: Place) -> Mapping[str, str]:
         return {"RAYON_NUM_THREADS": str(place.jobs)}

@@ -1,4 +1,6 @@
-"""The whole of `shrinker shrink` with empty caches, but for the downloaded and unpacked upstream."""
+"""The whole of `shrinker shrink` with empty caches, but for the downloaded and unpacked
+upstream.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +39,28 @@ class ShrinkerCold(Subject):
         return [
             *(sys.executable, "-m", "shrinker", "shrink"),
             *("--upstream", place.spec, "--jobs", str(place.jobs)),
-            *("--out", str(place.scratch / "out"), "--reports", str(place.scratch / "reports"), "--json"),
+            *(
+                "--out",
+                str(place.scratch / "out"),
+                "--reports",
+                str(place.scratch / "reports"),
+                "--json",
+            ),
         ]
 
     def environment(self, place: Place) -> Mapping[str, str]:
         return {"SHRINKER_CACHE": str(self._cache(place)), "PYTHONPATH": str(_CHECKOUT)}
 
     def phases(self, place: Place, measurement: Measurement) -> Mapping[str, float]:
-        # run.json has the phases in their order, but is written in the last one and lacks it; stdout has them all.
-        run = json.loads((place.scratch / "reports" / "run.json").read_text("utf-8"))["phases_seconds"]
-        phases: dict[str, float] = {**run, **json.loads((place.scratch / "stdout").read_text("utf-8"))["seconds"]}
+        # run.json has the phases in their order, but is written in the last one and lacks it;
+        # stdout has them all.
+        run = json.loads((place.scratch / "reports" / "run.json").read_text("utf-8"))[
+            "phases_seconds"
+        ]
+        phases: dict[str, float] = {
+            **run,
+            **json.loads((place.scratch / "stdout").read_text("utf-8"))["seconds"],
+        }
         return {**phases, "outside the phases": measurement.wall_seconds - sum(phases.values())}
 
     @staticmethod

@@ -16,7 +16,10 @@ class ShrinkerWarm(ShrinkerCold):
     """A person edits one line of a checkout and runs again."""
 
     name = "shrinker, one file changed"
-    reads = "the same again, after a line was added to the largest kept module of a folder that it had just shrunk"
+    reads = (
+        "the same again, after a line was added to the largest kept module of a folder that it "
+        "had just shrunk"
+    )
     reference = False
 
     def prepare(self, place: Place) -> None:
@@ -28,7 +31,11 @@ class ShrinkerWarm(ShrinkerCold):
         if not manifest.is_file():
             # The measured run fails in the same way, and then says why.
             return
-        kept = [path for path in json.loads(manifest.read_text("utf-8"))["files"] if path.endswith(".py")]
+        kept = [
+            path
+            for path in json.loads(manifest.read_text("utf-8"))["files"]
+            if path.endswith(".py")
+        ]
         there = [path for path in (self._folder(place) / name for name in kept) if path.is_file()]
         largest = max(there, key=lambda path: path.stat().st_size)
         with largest.open("a", encoding="utf-8") as file:

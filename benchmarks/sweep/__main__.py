@@ -1,4 +1,7 @@
-"""`python -m benchmarks.sweep`. Exit codes: 0 every tree passed its evidence, 1 one did not, 2 bad usage or input."""
+"""`python -m benchmarks.sweep`.
+
+Exit codes: 0 every tree passed its evidence, 1 one did not, 2 bad usage or input.
+"""
 
 from __future__ import annotations
 
@@ -37,19 +40,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
             row = run_one(side, asked.profile, asked.jobs, asked.rules, asked.limit, identity)
             rows[side.name] = row
             save(asked.folder, rows, [other.name for other in sides])
-        left = f"{row.lines:,} of {row.lines_before:,} lines" if row.lines_before else row.cause.partition("\n")[0]
+        left = (
+            f"{row.lines:,} of {row.lines_before:,} lines"
+            if row.lines_before
+            else row.cause.partition("\n")[0]
+        )
         print(f"{side.name}: {row.outcome}, {left}, {row.wall_seconds:.0f} s", flush=True)
     return int(any(rows[side.name].outcome in ("failed", "killed") for side in sides))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sweep", description=__doc__)
-    parser.add_argument("upstream", nargs="*", help="release:VERSION or git:PATH_OR_URL@COMMIT; default: sweep.txt")
+    parser.add_argument(
+        "upstream", nargs="*", help="release:VERSION or git:PATH_OR_URL@COMMIT; default: sweep.txt"
+    )
     parser.add_argument("--list", type=Path, help="file with one of these a line")
-    parser.add_argument("--commits", type=int, default=0, help="so many commits of --repository, spread evenly")
+    parser.add_argument(
+        "--commits", type=int, default=0, help="so many commits of --repository, spread evenly"
+    )
     add_commits(parser)
     add_run(parser, jobs=1)
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where sweep.json and SWEEP.md are")
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, help="where sweep.json and SWEEP.md are"
+    )
     parser.add_argument("--fresh", action="store_true", help="take nothing from sweep.json")
     return parser
 

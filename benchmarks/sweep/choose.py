@@ -30,7 +30,11 @@ def chosen(spec: str) -> Chosen:
     if isinstance(parsed, Version):
         return Chosen(spec, f"release:{parsed}")
     if isinstance(parsed, GitSpec):
-        commit = parsed.commit if parsed.is_url else resolve(Path(parsed.repository).expanduser(), parsed.commit)
+        commit = (
+            parsed.commit
+            if parsed.is_url
+            else resolve(Path(parsed.repository).expanduser(), parsed.commit)
+        )
         return Chosen(spec, f"git@{commit}")
     raise InputError(f"{spec} changes under the sweep", "give releases and commits")
 
@@ -40,7 +44,9 @@ def listed(path: Path) -> list[str]:
     try:
         rows = [row.partition("#")[0].strip() for row in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}", "give a file with one UPSTREAM value a line") from error
+        raise InputError(
+            f"{path}: cannot be read: {error}", "give a file with one UPSTREAM value a line"
+        ) from error
     return [row for row in rows if row]
 
 
@@ -50,17 +56,30 @@ def spread(repository: Path, count: int, since: str, until: str) -> list[str]:
     Args:
         repository: a checkout or a bare git directory.
         count: how many; the first and the last of the time are among them when it is two or more.
-        since: a date that git understands; of a day its noon (UTC), for which git would take this hour of that day.
+        since: a date that git understands; of a day its noon (UTC), for which git would take this
+            hour of that day.
         until: the same.
 
     Raises:
         InputError: no repository, or no commit in that time.
     """
-    since, until = (f"{date}T12:00:00Z" if _DAY.fullmatch(date) else date for date in (since, until))
-    words = ("log", "--first-parent", "--reverse", "--format=%H", f"--since={since}", f"--until={until}", "HEAD")
+    since, until = (
+        f"{date}T12:00:00Z" if _DAY.fullmatch(date) else date for date in (since, until)
+    )
+    words = (
+        "log",
+        "--first-parent",
+        "--reverse",
+        "--format=%H",
+        f"--since={since}",
+        f"--until={until}",
+        "HEAD",
+    )
     rows = git(*words, at=repository).split()
     if not rows:
-        raise InputError(f"no commit between {since} and {until}", "give another time, or another repository")
+        raise InputError(
+            f"no commit between {since} and {until}", "give another time, or another repository"
+        )
     last = max(count - 1, 1)
     picked = dict.fromkeys(rows[round(n * (len(rows) - 1) / last)] for n in range(count))
     return [f"git:{repository}@{commit}" for commit in picked]

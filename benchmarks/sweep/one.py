@@ -20,7 +20,12 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def run_one(
-    chosen: Chosen, profile: str, jobs: int, rules: Path | None, limit: float, identity: tuple[str, str]
+    chosen: Chosen,
+    profile: str,
+    jobs: int,
+    rules: Path | None,
+    limit: float,
+    identity: tuple[str, str],
 ) -> Row:
     """Generate the tree of one upstream and look at it; the tree is thrown away.
 
@@ -50,7 +55,11 @@ def run_one(
         try:
             answer = json.loads((folder / "stdout").read_text("utf-8"))
         except ValueError:
-            why = f"not done after {limit:.0f} s" if found.timed_out else f"ended with {found.exit_code}"
+            why = (
+                f"not done after {limit:.0f} s"
+                if found.timed_out
+                else f"ended with {found.exit_code}"
+            )
             cause = "\n".join([why, *said[-_CAUSE_LINES:]])
             return Row(**known, outcome="killed", cause=cause)
     for key in ("unknown_predicates", "rescued"):
@@ -68,7 +77,9 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
 
     try:
         place, folder = Path(out), Path(rules) if rules else None
-        asked = Request(spec, profile, place, int(jobs), reports=reports_beside(place), rules=folder, look=True)
+        asked = Request(
+            spec, profile, place, int(jobs), reports=reports_beside(place), rules=folder, look=True
+        )
         found = shrink(asked, LineProgress())
     except ShrinkerError as error:
         print(json.dumps({"outcome": "failed", "cause": _short(error.message)}))
@@ -81,8 +92,14 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     refused = (*found.strict, *(question for item in found.evidence for question in item.open))
     # Of a loss where it is, and not what upstream wrote there.
     told = (f.message.partition("`" if f.check == "losses" else "\n")[0].strip() for f in refused)
-    cause = [f"{f.path}:{f.line}: [{f.check}] {said}" for f, said in zip(refused, told, strict=True)]
-    unknown = [f.message.split("`")[1] for f in refused if f.check == "unnamed-predicate" and "`" in f.message]
+    cause = [
+        f"{f.path}:{f.line}: [{f.check}] {said}" for f, said in zip(refused, told, strict=True)
+    ]
+    unknown = [
+        f.message.split("`")[1]
+        for f in refused
+        if f.check == "unnamed-predicate" and "`" in f.message
+    ]
     answer = {
         "outcome": "clean" if found.fit.fits else "generated",
         "cause": _short("\n".join([*cause, *(fit_lines(found.fit) if not found.fit.fits else ())])),
@@ -90,7 +107,9 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
         "files": package["files_after"],
         "lines_before": package["lines_before"],
         "lines": package["lines_after"],
-        "undefined_names": sum(f.check == "undefined names" for e in found.evidence for f in e.findings),
+        "undefined_names": sum(
+            f.check == "undefined names" for e in found.evidence for f in e.findings
+        ),
         "unknown_predicates": unknown,
         "findings": dict(sorted(Counter(f.check for f in refused).items())),
         "rescued": [f"{module}: {where}" for module, where in sorted(found.rescued.items())],

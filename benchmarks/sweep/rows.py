@@ -27,7 +27,9 @@ class Row:
     tool: str
     """Identity of the tool's files and of Python."""
     outcome: str
-    """``clean``: the rules fit, see `shrinker.report.fit`; ``generated``; ``failed``; ``killed`` (time or memory)."""
+    """``clean``: the rules fit, see `shrinker.report.fit`; ``generated``; ``failed``; ``killed``
+    (time or memory).
+    """
     cause: str = ""
     """First words of what went wrong, or of what strict mode would refuse."""
     files_before: int = 0

@@ -1,4 +1,6 @@
-"""Decide a whole tree in one process, and parse the same files before and after it; prints a JSON document."""
+"""Decide a whole tree in one process, and parse the same files before and after it; prints a JSON
+document.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def parsing(root: Path, paths: Iterable[str]) -> float:
-    """Processor time in seconds: of one process it is the wall time of a core that does nothing else."""
+    """Processor time in seconds: of one process it is the wall time of a core that does nothing
+    else.
+    """
     start = time.process_time()
     for path in paths:
         try:
@@ -45,7 +49,9 @@ def main() -> None:
     tree = open_upstream(arguments.upstream, cache=arguments.cache, repository=_CHECKOUT)
     # What a rule removes is not read.
     removed = [(rule.modules, rule.unless) for rule in rules.removes]
-    read = [path for name, path in modules_of(tree.by_path).items() if not _is_removed(name, removed)]
+    read = [
+        path for name, path in modules_of(tree.by_path).items() if not _is_removed(name, removed)
+    ]
     before = parsing(tree.root, read)
     start = time.process_time()
     decided = analyse(Run(tree, rules, 1, LineProgress()))
@@ -58,7 +64,11 @@ def main() -> None:
             {
                 "files": len(read),
                 "kept": len(decided.folded),
-                "seconds": {"deciding": deciding, "ast.parse": (before + after) / 2, "ast.parse, kept files": kept},
+                "seconds": {
+                    "deciding": deciding,
+                    "ast.parse": (before + after) / 2,
+                    "ast.parse, kept files": kept,
+                },
             }
         )
     )

@@ -1,4 +1,5 @@
-"""Fold every module of a folder by shrinker's facts, in place, without reachability; prints a JSON document.
+"""Fold every module of a folder by shrinker's facts, in place, without reachability; prints a JSON
+document.
 
 With `--facts` only what the list of predicates says is known; else all rules of the profile.
 """
@@ -39,7 +40,9 @@ def main() -> None:
     parser.add_argument("--profile", default="deepseek")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--facts", action="store_true", help="the list of predicates, not all rules")
+    parser.add_argument(
+        "--facts", action="store_true", help="the list of predicates, not all rules"
+    )
     parser.add_argument("--dry", action="store_true", help="decide, and write nothing")
     arguments = parser.parse_args()
     gc.disable()
@@ -57,7 +60,9 @@ def main() -> None:
     took("source")
     environment = build_environment(tree, rules, jobs=arguments.jobs)
     took("facts")
-    paths = sorted(path for module, path in modules_of(tree.by_path).items() if module in environment.outlines)
+    paths = sorted(
+        path for module, path in modules_of(tree.by_path).items() if module in environment.outlines
+    )
     with FoldEngine(tree, environment, jobs=arguments.jobs) as engine:
         modules = list(engine.fold(paths))
         while engine.rescue(paths):
@@ -67,7 +72,15 @@ def main() -> None:
         for path, content in rewrite_modules((m for m in modules if m.edits), tree.read).items():
             (arguments.folder / path).write_bytes(content.replace(f"{HEADER}\n".encode(), b"", 1))
         took("write")
-    print(json.dumps({"files": len(paths), "decisions": sum(len(m.decisions) for m in modules), "seconds": seconds}))
+    print(
+        json.dumps(
+            {
+                "files": len(paths),
+                "decisions": sum(len(m.decisions) for m in modules),
+                "seconds": seconds,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ def main() -> None:
     _quiet()
     start = time.perf_counter()
     # Largest first: no worker is left alone with a large file at the end.
-    paths = sorted(arguments.folder.rglob("*.py"), key=lambda path: (-path.stat().st_size, str(path)))
+    paths = sorted(
+        arguments.folder.rglob("*.py"), key=lambda path: (-path.stat().st_size, str(path))
+    )
     names = [str(path) for path in paths]
     if arguments.jobs == 1:
         parsed = [parse_file(name) for name in names]

@@ -1,7 +1,8 @@
 """Fold predicates away with ast-grep; prints a JSON document.
 
-The rules follow its documentation: `fix` of a YAML rule, `has` and `nthChild` to tell the clauses of an `if`, applied
-with `scan --update-all`, pass after pass until nothing changes. ast-grep indents the text that it inserts.
+The rules follow its documentation: `fix` of a YAML rule, `has` and `nthChild` to tell the clauses
+of an `if`, applied with `scan --update-all`, pass after pass until nothing changes. ast-grep
+indents the text that it inserts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from typing import Any
 _PASSES = 20
 _CLAUSES = 8
 _APPLIED = re.compile(r"Applied (\d+) change")
-_TESTS = [{"kind": kind, "field": "condition"} for kind in ("if_statement", "elif_clause", "while_statement")]
+_TESTS = [
+    {"kind": kind, "field": "condition"}
+    for kind in ("if_statement", "elif_clause", "while_statement")
+]
 _OPERATORS = (
     "boolean_operator",
     "not_operator",
@@ -40,7 +44,11 @@ def predicate_rules(given: dict[str, Any]) -> list[dict[str, Any]]:
             whole = "|".join(re.escape(name) for name in names if "." in name)
             last = "|".join(name for name in names if "." not in name)
             regex = "|".join(filter(None, [whole and f"^({whole})$", last and rf"(^|\.)({last})$"]))
-            function = {"field": "function", "regex": regex, "any": _kinds("identifier", "attribute")}
+            function = {
+                "field": "function",
+                "regex": regex,
+                "any": _kinds("identifier", "attribute"),
+            }
             found.append(_rule(f"call-{literal}", {"kind": "call", "has": function}, str(literal)))
     for number, (name, value) in enumerate(given["dotted"].items()):
         found.append(_rule(f"dotted-{number}", {"kind": "attribute", "pattern": name}, str(value)))
@@ -50,7 +58,10 @@ def predicate_rules(given: dict[str, Any]) -> list[dict[str, Any]]:
             places.setdefault((name, value), []).append(path)
     for number, ((name, value), paths) in enumerate(sorted(places.items())):
         # A field is a property of the relation: each such place is a relation of its own.
-        inside = [{"inside": {"any": _kinds(*_OPERATORS)}}, *({"inside": place} for place in _TESTS)]
+        inside = [
+            {"inside": {"any": _kinds(*_OPERATORS)}},
+            *({"inside": place} for place in _TESTS),
+        ]
         read = {"kind": "identifier", "regex": f"^{name}$", "any": inside}
         found.append({**_rule(f"flag-{number}", read, str(value)), "files": paths})
     return found
@@ -76,25 +87,49 @@ def cleanup_rules() -> list[dict[str, Any]]:
         "$X if True else $Y": "$X",
         "$X if False else $Y": "$Y",
     }
-    found = [_rule(f"expression-{n}", {"pattern": p}, fix) for n, (p, fix) in enumerate(expressions.items())]
+    found = [
+        _rule(f"expression-{n}", {"pattern": p}, fix)
+        for n, (p, fix) in enumerate(expressions.items())
+    ]
     found.append(_rule("if-true", _all("if_statement", _test("true"), _body("consequence")), "$B"))
-    found.append(_rule("if-false", {**_all("if_statement", _test("false")), "not": {"has": _CLAUSE}}, "pass"))
-    alternative = {"kind": "else_clause", "has": {"field": "body", "kind": "block", "pattern": "$B"}}
+    found.append(
+        _rule("if-false", {**_all("if_statement", _test("false")), "not": {"has": _CLAUSE}}, "pass")
+    )
+    alternative = {
+        "kind": "else_clause",
+        "has": {"field": "body", "kind": "block", "pattern": "$B"},
+    }
     only_else = _all("if_statement", _test("false"), {"has": alternative})
-    found.append(_rule("if-false-else", {**only_else, "not": {"has": {"kind": "elif_clause"}}}, "$B"))
+    found.append(
+        _rule("if-false-else", {**only_else, "not": {"has": {"kind": "elif_clause"}}}, "$B")
+    )
     for clauses in range(1, _CLAUSES + 1):
         # The first elif becomes the if; the clauses after it follow as they are.
         first = {
-            "all": [_clause(1), {"kind": "elif_clause"}, {"has": {"field": "condition", "pattern": "$C"}}],
+            "all": [
+                _clause(1),
+                {"kind": "elif_clause"},
+                {"has": {"field": "condition", "pattern": "$C"}},
+            ],
             "has": {"field": "consequence", "kind": "block", "pattern": "$B"},
         }
-        rest = [{"has": {"all": [_clause(n), {"pattern": f"$R{n}"}]}} for n in range(2, clauses + 1)]
+        rest = [
+            {"has": {"all": [_clause(n), {"pattern": f"$R{n}"}]}} for n in range(2, clauses + 1)
+        ]
         rule = _all("if_statement", _test("false"), {"has": first}, *rest)
         fix = "\n".join(["if $C:", "    $B", *(f"$R{n}" for n in range(2, clauses + 1))])
-        found.append(_rule(f"if-false-elif-{clauses}", {**rule, "not": {"has": _clause(clauses + 1)}}, fix))
+        found.append(
+            _rule(f"if-false-elif-{clauses}", {**rule, "not": {"has": _clause(clauses + 1)}}, fix)
+        )
     found.append(_rule("elif-false", _all("elif_clause", _test("false")), ""))
-    found.append(_rule("elif-true", _all("elif_clause", _test("true"), _body("consequence")), "else:\n    $B"))
-    found.append(_rule("after-elif-true", {**_CLAUSE, "follows": {**_AFTER_TRUE, "stopBy": "end"}}, ""))
+    found.append(
+        _rule(
+            "elif-true", _all("elif_clause", _test("true"), _body("consequence")), "else:\n    $B"
+        )
+    )
+    found.append(
+        _rule("after-elif-true", {**_CLAUSE, "follows": {**_AFTER_TRUE, "stopBy": "end"}}, "")
+    )
     return found
 
 
@@ -119,7 +154,15 @@ def main() -> None:
         (rules / f"{rule['id']}.yml").write_text(json.dumps(rule), "utf-8")
     (folder / "sgconfig.yml").write_text(json.dumps({"ruleDirs": [rules.name]}), "utf-8")
     passes, changes = 0, []
-    command = [arguments.tool, "scan", "--update-all", "--no-ignore", "vcs", "--threads", str(arguments.threads)]
+    command = [
+        arguments.tool,
+        "scan",
+        "--update-all",
+        "--no-ignore",
+        "vcs",
+        "--threads",
+        str(arguments.threads),
+    ]
     times = {path: path.stat().st_mtime_ns for path in folder.rglob("*.py")}
     targets = ["."]
     while targets and passes < _PASSES:
@@ -132,7 +175,9 @@ def main() -> None:
         # Only what the last pass wrote can change again.
         before, times = times, {path: path.stat().st_mtime_ns for path in times}
         targets = [str(path.relative_to(folder)) for path in times if times[path] != before[path]]
-    print(json.dumps({"passes": passes, "changes": changes, "seconds": time.perf_counter() - start}))
+    print(
+        json.dumps({"passes": passes, "changes": changes, "seconds": time.perf_counter() - start})
+    )
 
 
 def _rule(name: str, rule: dict[str, Any], fix: str) -> dict[str, Any]:

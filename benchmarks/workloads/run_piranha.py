@@ -1,9 +1,11 @@
 """Fold predicates away with Polyglot Piranha; prints a JSON document.
 
-Piranha comes with clean-up rules for Java, Kotlin, Go, Ruby and Swift, none for Python, so those for Python stand
-here: what its Java rules do to constants, written as tree-sitter queries. Piranha replaces a node by text and moves
-no line to another indentation. `--unwrap all` puts every decided block in place of its `if` nevertheless; `--unwrap
-simple` only a block of one simple statement, and leaves the other `if`s.
+Piranha comes with clean-up rules for Java, Kotlin, Go, Ruby and Swift, none for Python, so those
+for Python stand
+here: what its Java rules do to constants, written as tree-sitter queries. Piranha replaces a node
+    by text and moves no line to another indentation. `--unwrap all` puts every decided block in
+    place of its `if` nevertheless; `--unwrap simple` only a block of one simple statement, and
+    leaves the other `if`s.
 """
 
 from __future__ import annotations
@@ -33,13 +35,17 @@ _CONDITIONS = (
     "(if_clause (identifier) @f {m}) @n",
     "(assert_statement . (identifier) @f {m}) @n",
 )
-# Anchors around an alternation match a block of two statements too; so the kind is told by the first word.
+# Anchors around an alternation match a block of two statements too; so the kind is told by the
+# first word.
 _SIMPLE = "(block . (_) @b .)"
 _IS_SIMPLE = '(#not-match? @b "^(if|for|while|with|try|def|class|async|match)[ :(]|^@")'
 _CLEANUP = {
     "not_true": ("(not_operator argument: (true)) @n", "False"),
     "not_false": ("(not_operator argument: (false)) @n", "True"),
-    "none_is_not_none": ('((comparison_operator (none) (none)) @n (#eq? @n "None is not None"))', "False"),
+    "none_is_not_none": (
+        '((comparison_operator (none) (none)) @n (#eq? @n "None is not None"))',
+        "False",
+    ),
     "none_is_none": ('((comparison_operator (none) (none)) @n (#eq? @n "None is None"))', "True"),
     "parentheses": ("(parenthesized_expression [(true) (false)] @v) @n", "@v"),
     "false_and": ('(boolean_operator left: (false) operator: "and") @n', "False"),
@@ -57,7 +63,10 @@ _CLEANUP = {
 _ALONE = "(if_statement condition: (false) consequence: (_) .) @n"
 _UNWRAP = {
     "simple": {
-        "if_true": (f"((if_statement condition: (true) consequence: {_SIMPLE}) @n {_IS_SIMPLE})", "@b"),
+        "if_true": (
+            f"((if_statement condition: (true) consequence: {_SIMPLE}) @n {_IS_SIMPLE})",
+            "@b",
+        ),
         "if_false": (_ALONE, "pass"),
         "if_false_else": (
             "((if_statement condition: (false) consequence: (_) . "
@@ -65,7 +74,10 @@ _UNWRAP = {
             "@b",
         ),
         "elif_true": (
-            f"((if_statement alternative: (elif_clause condition: (true) consequence: {_SIMPLE}) @n .) {_IS_SIMPLE})",
+            (
+                "((if_statement alternative: (elif_clause condition: (true) consequence: "
+                f"{_SIMPLE}) @n .) {_IS_SIMPLE})"
+            ),
             "else: @b",
         ),
     },
@@ -73,7 +85,10 @@ _UNWRAP = {
         "if_true": ("(if_statement condition: (true) consequence: (block) @b) @n", "@b"),
         "if_false": (_ALONE, "pass"),
         "if_false_else": (
-            "(if_statement condition: (false) consequence: (_) . alternative: (else_clause body: (block) @b)) @n",
+            (
+                "(if_statement condition: (false) consequence: (_) . alternative: (else_clause "
+                "body: (block) @b)) @n"
+            ),
             "@b",
         ),
         "if_false_elif": (
@@ -82,7 +97,10 @@ _UNWRAP = {
             "if @c: @b",
         ),
         "elif_true": (
-            "(if_statement alternative: (elif_clause condition: (true) consequence: (block) @b) @n .)",
+            (
+                "(if_statement alternative: (elif_clause condition: (true) consequence: (block) "
+                "@b) @n .)"
+            ),
             "else: @b",
         ),
     },
@@ -97,7 +115,14 @@ def rules(given: dict[str, Any], flags: dict[str, bool], unwrap: str) -> list[An
         plain = "|".join(name for name in names if "." not in name)
         match = f'(#match? @f "^({plain})$")'
         if plain:
-            found.append(_rule(f"call_{literal}", f"((call function: (identifier) @f) @n {match})", "n", str(literal)))
+            found.append(
+                _rule(
+                    f"call_{literal}",
+                    f"((call function: (identifier) @f) @n {match})",
+                    "n",
+                    str(literal),
+                )
+            )
             method = f"((call function: (attribute attribute: (identifier) @f)) @n {match})"
             found.append(_rule(f"method_{literal}", method, "n", str(literal)))
         for number, name in enumerate(name for name in names if "." in name):
@@ -108,7 +133,9 @@ def rules(given: dict[str, Any], flags: dict[str, bool], unwrap: str) -> list[An
             match = query.format(m=f'(#match? @f "^({flagged})$")')
             found.append(_rule(f"flag_{literal}_{number}", match, "f", str(literal)))
     for number, (name, value) in enumerate(given["dotted"].items()):
-        found.append(_rule(f"dotted_{number}", f'((attribute) @n (#eq? @n "{name}"))', "n", str(value)))
+        found.append(
+            _rule(f"dotted_{number}", f'((attribute) @n (#eq? @n "{name}"))', "n", str(value))
+        )
     for name, (query, text) in {**_CLEANUP, **_UNWRAP[unwrap]}.items():
         found.append(_rule(name, query, "n", text))
     return found
@@ -119,7 +146,9 @@ def _rule(name: str, query: str, node: str, text: str) -> Any:
 
 
 def fold(paths: list[Path], graph: Any) -> tuple[int, int]:
-    """Run passes until nothing changes; returns their number, and the files that Piranha gave up on."""
+    """Run passes until nothing changes; returns their number, and the files that Piranha gave up
+    on.
+    """
     given_up = 0
     for number in range(1, _PASSES + 1):
         written, lost = _pass(paths, graph)
@@ -132,7 +161,9 @@ def fold(paths: list[Path], graph: Any) -> tuple[int, int]:
 
 
 def _pass(paths: list[Path], graph: Any) -> tuple[list[Path], list[Path]]:
-    """One pass over the files, together, or one by one when Piranha dies of one of them: written, and given up."""
+    """One pass over the files, together, or one by one when Piranha dies of one of them: written,
+    and given up.
+    """
     try:
         found = piranha.execute_piranha(
             piranha.PiranhaArguments(
@@ -150,7 +181,9 @@ def _pass(paths: list[Path], graph: Any) -> tuple[list[Path], list[Path]]:
             raise
         if len(paths) == 1:
             return [], paths
-        halves = [_pass(half, graph) for half in (paths[: len(paths) // 2], paths[len(paths) // 2 :])]
+        halves = [
+            _pass(half, graph) for half in (paths[: len(paths) // 2], paths[len(paths) // 2 :])
+        ]
         return halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]
     return [Path(one.path) for one in found if one.content != one.original_content], []
 
@@ -166,8 +199,11 @@ def main() -> None:
     given = json.loads(arguments.predicates.read_text("utf-8"))
     start = time.perf_counter()
     groups: dict[str, list[Path]] = defaultdict(list)
-    # The queries have no word that Piranha could look for before it parses; other files hold nothing to replace.
-    words = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in [*given["calls"], *given["dotted"]]))
+    # The queries have no word that Piranha could look for before it parses; other files hold
+    # nothing to replace.
+    words = re.compile(
+        "|".join(rf"\b{re.escape(name)}\b" for name in [*given["calls"], *given["dotted"]])
+    )
     for path in sorted(arguments.folder.rglob("*.py")):
         name = path.relative_to(arguments.folder).as_posix()
         flags = {} if arguments.no_flags else given["flags"].get(name, {})
@@ -175,14 +211,21 @@ def main() -> None:
             groups[json.dumps(flags, sort_keys=True)].append(path)
     passes, given_up = 0, 0
     for flags_text, paths in groups.items():
-        graph = piranha.RuleGraph(rules=rules(given, json.loads(flags_text), arguments.unwrap), edges=[])
-        # A query that it cannot read is a fault of this file, not one that Piranha has with upstream's.
+        graph = piranha.RuleGraph(
+            rules=rules(given, json.loads(flags_text), arguments.unwrap), edges=[]
+        )
+        # A query that it cannot read is a fault of this file, not one that Piranha has with
+        # upstream's.
         piranha.execute_piranha(
-            piranha.PiranhaArguments(language="python", code_snippet="x = 1\n", rule_graph=graph, dry_run=True)
+            piranha.PiranhaArguments(
+                language="python", code_snippet="x = 1\n", rule_graph=graph, dry_run=True
+            )
         )
         ran, lost = fold(paths, graph)
         passes, given_up = max(passes, ran), given_up + lost
-    print(json.dumps({"passes": passes, "given_up": given_up, "seconds": time.perf_counter() - start}))
+    print(
+        json.dumps({"passes": passes, "given_up": given_up, "seconds": time.perf_counter() - start})
+    )
 
 
 if __name__ == "__main__":

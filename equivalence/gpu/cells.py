@@ -1,5 +1,6 @@
-"""What is run: the two trees, the environment of both and the hardware below; the cells, one configuration of the server each, which
-`cells.toml` has as data; what is to be run of them."""
+"""What is run: the two trees, the environment of both and the hardware below; the cells, one
+configuration of the server each, which `cells.toml` has as data; what is to be run of them.
+"""
 
 import datetime
 import hashlib
@@ -19,15 +20,25 @@ from equivalence.processes import execute, process_environment
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree under test: `name` is `upstream` or `generated`, `root` the folder that holds the package `sglang`."""
+    """A tree under test: `name` is `upstream` or `generated`, `root` the folder that holds the
+    package `sglang`.
+    """
 
     name: str
     root: Path
 
     def digest(self, pattern: str = "*.py") -> str:
-        """Hash of path and content of every Python file, by which pages name the tree, or of other files; never of what Python writes."""
-        files = (p for p in sorted(self.root.rglob(pattern)) if p.is_file() and "__pycache__" not in p.parts)
-        hashes = {p.relative_to(self.root).as_posix(): hashlib.sha256(p.read_bytes()) for p in files}
+        """Hash of path and content of every Python file, by which pages name the tree, or of other
+        files; never of what Python writes.
+        """
+        files = (
+            p
+            for p in sorted(self.root.rglob(pattern))
+            if p.is_file() and "__pycache__" not in p.parts
+        )
+        hashes = {
+            p.relative_to(self.root).as_posix(): hashlib.sha256(p.read_bytes()) for p in files
+        }
         lines = "".join(f"{name}\0{found.hexdigest()}\n" for name, found in hashes.items())
         return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
@@ -38,7 +49,9 @@ class Environment:
 
     python: str = sys.executable
     packages: Sequence[Path] = ()
-    """Folders put behind the tree on the module path (where packages were installed with `--target`)."""
+    """Folders put behind the tree on the module path (where packages were installed with
+    `--target`).
+    """
     variables: dict[str, str] = field(default_factory=dict)
 
     def answer(self, tree: Tree, program: str) -> str:
@@ -47,7 +60,9 @@ class Environment:
         return execute([self.python, "-c", program], seconds=120, variables=overlay).stdout
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
-        """What is set for a process of the tree: nothing of it may come from the network or depend on hash order."""
+        """What is set for a process of the tree: nothing of it may come from the network or depend
+        on hash order.
+        """
         before = self.variables.get("PYTHONPATH")
         path = [*([before] if before else []), str(tree.root), *map(str, self.packages)]
         return {
@@ -76,7 +91,10 @@ print("@" + json.dumps(found))
 
 
 def printed(text: str) -> dict[str, Any]:
-    """The last object of JSON that a program printed, behind `@`; empty where it printed none. Each number is a float."""
+    """The last object of JSON that a program printed, behind `@`; empty where it printed none.
+
+    Each number is a float.
+    """
     lines = [line for line in text.splitlines() if line.startswith("@{")]
     return dict(json.loads(lines[-1][1:], parse_int=float)) if lines else {}
 
@@ -135,8 +153,12 @@ class Cell:
         return f"{_COMMON['server']} {paired} {self.arguments} {parsers}".split()
 
 
-def _cell(name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = (), **values: Any) -> Cell:
-    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+def _cell(
+    name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = (), **values: Any
+) -> Cell:
+    plain: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
     return Cell(name, features=frozenset({*features, *more}), **plain)
 
 

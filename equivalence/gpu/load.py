@@ -1,7 +1,9 @@
-"""A client that loads a server and tells tokens a second: `python -m equivalence.gpu.load`, standard library only.
+"""A client that loads a server and tells tokens a second: `python -m equivalence.gpu.load`,
+standard library only.
 
-Upstream's own benchmark imports the package it measures, ten seconds a run; this one starts in a tenth, so that a lease has
-room for enough rounds. All requests stream, so that tokenizer, scheduler and detokenizer have all their work.
+Upstream's own benchmark imports the package it measures, ten seconds a run; this one starts in a
+tenth, so that a lease has room for enough rounds. All requests stream, so that tokenizer, scheduler
+and detokenizer have all their work.
 """
 
 import argparse
@@ -53,16 +55,23 @@ def loads(kind: str, part: float = 1.0) -> list[Load]:
 
 
 def send(port: int, load: Load, seed: int) -> dict[str, float]:
-    """Send all requests of a load to a server of this machine. Raises OSError where one got no complete answer.
+    """Send all requests of a load to a server of this machine.
+
+    Raises OSError where one got no complete answer.
 
     Returns:
-        `tokens_per_second` (new tokens over the time of all), `first_token_seconds` and `next_token_seconds` (medians over
-        requests).
+        `tokens_per_second` (new tokens over the time of all), `first_token_seconds` and
+        `next_token_seconds` (medians over requests).
     """
     draw = random.Random(seed)
-    prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]
+    prompts = [
+        [draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)]
+        for _ in range(load.requests)
+    ]
     sampling = {"temperature": 0, "max_new_tokens": load.new, "ignore_eos": True}
-    asks = [{"input_ids": prompt, "sampling_params": sampling, "stream": True} for prompt in prompts]
+    asks = [
+        {"input_ids": prompt, "sampling_params": sampling, "stream": True} for prompt in prompts
+    ]
     bodies = [json.dumps(each).encode() for each in asks]
     begin = time.perf_counter()
     with ThreadPoolExecutor(load.concurrency) as pool:
@@ -81,8 +90,13 @@ def send(port: int, load: Load, seed: int) -> dict[str, float]:
 
 
 def _ask(port: int, body: bytes) -> list[float]:
-    """When the request was sent and each event came; the events are not parsed, so that the client costs little."""
-    head = f"POST /generate HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    """When the request was sent and each event came; the events are not parsed, so that the client
+    costs little.
+    """
+    head = (
+        f"POST /generate HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: "
+        "application/json\r\nConnection: close\r\n"
+    )
     with socket.create_connection((_HOST, port), _SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         times = [time.perf_counter()]

@@ -1,4 +1,6 @@
-"""One server of one cell: started, asked, profiled by its own endpoints, ended; everything seen of it as plain JSON."""
+"""One server of one cell: started, asked, profiled by its own endpoints, ended; everything seen of
+it as plain JSON.
+"""
 
 import gzip
 import hashlib
@@ -53,31 +55,44 @@ def launches(
             words += f" {cell.roles[node]} --disaggregation-bootstrap-port {join}"
         if cell.nodes > 1:
             words += f" --nnodes {cell.nodes} --node-rank {node} --dist-init-addr 127.0.0.1:{join}"
-        arguments = ["--model-path", f"{checkpoints}/{cell.checkpoint}", *map(placed, cell.server_arguments())]
+        arguments = [
+            "--model-path",
+            f"{checkpoints}/{cell.checkpoint}",
+            *map(placed, cell.server_arguments()),
+        ]
         command = [environment.python, "-m", "sglang.launch_server", *arguments, *words.split()]
-        overlay = {**environment.overlay(tree, gpus[node * share : (node + 1) * share]), **variables}
+        overlay = {
+            **environment.overlay(tree, gpus[node * share : (node + 1) * share]),
+            **variables,
+        }
         place = log if node == 0 else log.with_suffix(f".node{node}.log")
         said = f"{name}/node{node}" if processes > 1 else name
         result.append(Launch(said, command, overlay, place, ready_seconds=ready))
     if cell.roles:
-        # The gateway's router in Python, which answers at `port` for a server of prefill and one of decode.
+        # The gateway's router in Python, which answers at `port` for a server of prefill and one of
+        # decode.
         both = f"--prefill http://127.0.0.1:{ports[0]} {join} --decode http://127.0.0.1:{ports[1]}"
         asked = f"-m sglang_router.launch_router --pd-disaggregation --mini-lb {host} {port} {both}"
         command, place = [environment.python, *asked.split()], log.with_suffix(".router.log")
         there = "Application startup complete"
-        result.append(Launch(f"{name}/router", command, environment.overlay(tree), place, None, there, ready))
+        result.append(
+            Launch(f"{name}/router", command, environment.overlay(tree), place, None, there, ready)
+        )
     return result
 
 
 def _written(folder: Path) -> dict[str, int]:
-    """Hash of what a server left in its folder → how many files have it; of torch's files the tensors alone, since names and
-    times stand beside them."""
+    """Hash of what a server left in its folder → how many files have it; of torch's files the
+    tensors alone, since names and times stand beside them.
+    """
     found: Counter[str] = Counter()
     for path in filter(Path.is_file, folder.rglob("*")):
         data = path.read_bytes()
         if path.suffix == ".pt":
             with zipfile.ZipFile(path) as packed:
-                data = b"".join(packed.read(name) for name in sorted(packed.namelist()) if "/data/" in name)
+                data = b"".join(
+                    packed.read(name) for name in sorted(packed.namelist()) if "/data/" in name
+                )
         found[hashlib.sha256(data).hexdigest()[:16]] += 1
     return dict(sorted(found.items()))
 

@@ -1,4 +1,5 @@
-"""A `paired` cell: one server of each tree at a time, asked the script and then loaded, in one start.
+"""A `paired` cell: one server of each tree at a time, asked the script and then loaded, in one
+start.
 
 At true widths a start costs more than all that is asked, so that answers, kernels and times are
 taken from the same two servers. The third witness beside both is upstream's own client,

@@ -1,4 +1,6 @@
-"""Many observations in the time there is: in order, some at once where asked, each kept in a file and not made twice."""
+"""Many observations in the time there is: in order, some at once where asked, each kept in a file
+and not made twice.
+"""
 
 import json
 import threading
@@ -45,7 +47,9 @@ class _Run:
         """What an earlier run wrote for the same key."""
         free = {"trees": None} if self.plan.recorded else {}
         try:
-            document: dict[str, Any] = json.loads((self.plan.out / "seen" / f"{name}.json").read_text("utf-8"))
+            document: dict[str, Any] = json.loads(
+                (self.plan.out / "seen" / f"{name}.json").read_text("utf-8")
+            )
             return document if {**document["key"], **free} == {**key, **free} else None
         except (OSError, ValueError, TypeError, KeyError):
             return None
@@ -60,7 +64,9 @@ class _Run:
         path = self.plan.out / "seen" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_suffix(".tmp")
-        aside.write_text(json.dumps({"key": key, **seen}, indent=1, ensure_ascii=True) + "\n", "utf-8")
+        aside.write_text(
+            json.dumps({"key": key, **seen}, indent=1, ensure_ascii=True) + "\n", "utf-8"
+        )
         aside.replace(path)
 
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
@@ -79,11 +85,14 @@ class _Run:
         }
 
     def one(self, cell: Cell, tree: Tree, number: int) -> None:
-        """The server of that number of one cell and tree, unless it was seen before or the time is over. Upstream's first one
-        warms the caches of compiled kernels; the others of the cell wait until it is ready."""
+        """The server of that number of one cell and tree, unless it was seen before or the time is
+        over. Upstream's first one warms the caches of compiled kernels; the others of the cell wait
+        until it is ready.
+        """
         name, key = server_name(cell, tree, number), self.key(cell, [tree.name])
         warm, warms = self.warm[cell.name], number == 1 and tree is self.plan.trees[0]
-        # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
+        # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the
+        # same.
         turn = self.plan.cells.index(cell) + number + self.plan.trees.index(tree)
         try:
             if self._settled(name, key):
@@ -100,8 +109,13 @@ class _Run:
                     return
                 self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
                 seen = observe(setting, tree, name, warm.set if warms else lambda: None)
-                if setting.limit >= self.end and (setting.left() < OVER or "not ready after" in seen.get("error", "")):
-                    self.note(f"{name}: cut off by the end of the time for all, which says nothing about the cell")
+                if setting.limit >= self.end and (
+                    setting.left() < OVER or "not ready after" in seen.get("error", "")
+                ):
+                    self.note(
+                        f"{name}: cut off by the end of the time for all, which says nothing "
+                        "about the cell"
+                    )
                     return
                 self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
         finally:
@@ -164,7 +178,9 @@ class _Run:
         """So many GPUs, those in use by the fewest; where it is one, whose turn it is."""
         with self.lock:
             free = sorted(self.used, key=lambda gpu: (self.used[gpu], gpu))
-            chosen = sorted([self.plan.gpus[turn % len(self.plan.gpus)]] if count == 1 else free[:count])
+            chosen = sorted(
+                [self.plan.gpus[turn % len(self.plan.gpus)]] if count == 1 else free[:count]
+            )
             for gpu in chosen:
                 self.used[gpu] += 1
         try:
@@ -186,7 +202,9 @@ def block_name(cell: Cell, number: int) -> str:
 
 
 def run(plan: Plan) -> list[dict[str, Any]]:
-    """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's order."""
+    """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's
+    order.
+    """
     state = _Run(plan)
     lacks = _lacking(plan)
     possible = [cell for cell in plan.cells if cell.name not in lacks]
@@ -214,7 +232,9 @@ def run(plan: Plan) -> list[dict[str, Any]]:
 def _lacking(plan: Plan) -> dict[str, str]:
     """Cells that cannot run here → what is missing."""
     names = sorted({name for cell in plan.cells for name in cell.needs})
-    program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
+    program = (
+        f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
+    )
     missing = plan.environment.answer(plan.trees[0], program).split() if names else []
     found: dict[str, str] = {}
     for cell in plan.cells:
@@ -232,8 +252,9 @@ def _lacking_checkpoint(plan: Plan, cell: Cell) -> list[str]:
 
 
 def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
-    """All servers: as many cells at a time as there are slots, those that warm first, so that none waits in a slot that one
-    of these needs."""
+    """All servers: as many cells at a time as there are slots, those that warm first, so that none
+    waits in a slot that one of these needs.
+    """
     tasks: list[tuple[Cell, Tree, int]] = []
     for start in range(0, len(cells), plan.at_once):
         some = cells[start : start + plan.at_once]
@@ -244,14 +265,25 @@ def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
 
 
 def _turn(plan: Plan, cells: Iterable[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
-    """One more server of each tree for all cells; who comes first alternates, so that no tree always gets the same GPU."""
+    """One more server of each tree for all cells; who comes first alternates, so that no tree
+    always gets the same GPU.
+    """
     trees = plan.trees if number % 2 else plan.trees[::-1]
     return [(cell, tree, number) for cell in cells for tree in trees]
 
 
 def _row(state: _Run, cell: Cell) -> dict[str, Any]:
-    row: dict[str, Any] = {"cell": cell.name, "kind": cell.kind, "checkpoint": cell.checkpoint, "why": cell.why}
-    row |= {"arguments": " ".join(cell.server_arguments()), "environment": dict(cell.environment), "gpus": cell.gpus}
+    row: dict[str, Any] = {
+        "cell": cell.name,
+        "kind": cell.kind,
+        "checkpoint": cell.checkpoint,
+        "why": cell.why,
+    }
+    row |= {
+        "arguments": " ".join(cell.server_arguments()),
+        "environment": dict(cell.environment),
+        "gpus": cell.gpus,
+    }
     if cell.kind == "paired":
         return row | _paired_row(state, cell)
     if cell.kind != "answers":
@@ -269,7 +301,10 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     if not all(sides):
         return row | {"result": "not run"}
     # Of the last server of each tree: the caches are warm.
-    last = {name: [side[-1].get(name) for side in sides] for name in ("ready_seconds", "peak_host_bytes", "at_once")}
+    last = {
+        name: [side[-1].get(name) for side in sides]
+        for name in ("ready_seconds", "peak_host_bytes", "at_once")
+    }
     return row | judge_cell(*sides) | last
 
 

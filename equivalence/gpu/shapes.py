@@ -1,4 +1,5 @@
-"""What of a server is bound to its model's shapes: tuning tables by its log, kernels by its profile.
+"""What of a server is bound to its model's shapes: tuning tables by its log, kernels by its
+profile.
 
 Such a kernel or table is chosen by hidden size, heads, experts or block, so that a narrow model
 never asks for it. `shapes.toml` has the patterns.

@@ -1,4 +1,6 @@
-"""What is measured of a cell: imports, starts, upstream's benchmarks without a server, and servers under load."""
+"""What is measured of a cell: imports, starts, upstream's benchmarks without a server, and servers
+under load.
+"""
 
 import json
 import sys
@@ -19,12 +21,18 @@ from equivalence.serving.client import send
 from equivalence.serving.server import NotReady, Server, free_port
 
 ROUNDS = 3
-"""Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""
+"""Rounds of each block of servers, after one that warms up: more blocks say more than more rounds.
+"""
 BLOCKS = 10
 AT_ONCE = {"import": 4, "startup": 5}
-"""Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
+"""Blocks that are measured at once: what these kinds do is the host's work, and both trees of a
+block see the same load.
+"""
 WARM_RUNS = {"serving": 0, "one_batch": 0, "offline": 2}
-"""Runs of each tree that fill caches and are dropped, where it is not one. What measures often drops its own first numbers."""
+"""Runs of each tree that fill caches and are dropped, where it is not one.
+
+What measures often drops its own first numbers.
+"""
 _LONGEST = {"import": 30.0}
 """Seconds below which no block is started any more, where it is not 75."""
 PART = 1.0
@@ -36,7 +44,9 @@ _OFFLINE = (
     "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
     "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
 )
-_CONVERSATIONS = [{"conversations": [{"value": f"{i} " * 64}, {"value": f"{i} " * 16}]} for i in range(32)]
+_CONVERSATIONS = [
+    {"conversations": [{"value": f"{i} " * 64}, {"value": f"{i} " * 16}]} for i in range(32)
+]
 _IMPORT = """
 import json, os, resource, sys, time
 begin = time.perf_counter()
@@ -52,7 +62,9 @@ os._exit(0)
 
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
-    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's number at most; what warms up is dropped."""
+    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's number at
+    most; what warms up is dropped.
+    """
     kind, taken, ran = setting.cell.kind, list[Pair](), Counter[str]()
     at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
     dropped = max(at_once, warm * len(others)) if warm else 0
@@ -63,7 +75,9 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
                 break
             group = list(islice(turn, at_once))
             with ThreadPoolExecutor(at_once) as pool:
-                found = list(pool.map(partial(_serve if kind == "serving" else _pair, setting), group))
+                found = list(
+                    pool.map(partial(_serve if kind == "serving" else _pair, setting), group)
+                )
             for block, pairs in zip(group, found, strict=True):
                 taken += pairs if all(ran[tree.name] >= warm for tree in block.trees) else []
             # Blocks of one group run at once: none warms another.
@@ -84,8 +98,9 @@ def told_place(setting: Setting) -> str:
 
 
 def _pair(setting: Setting, block: Block) -> list[Pair]:
-    """Upstream and the other tree, once each: at once where they have GPUs of their own or need none. A pair for each row of a
-    benchmark that measures more than once."""
+    """Upstream and the other tree, once each: at once where they have GPUs of their own or need
+    none. A pair for each row of a benchmark that measures more than once.
+    """
     with ThreadPoolExecutor(2 if setting.apart or setting.cell.kind == "import" else 1) as pool:
         found = pool.map(partial(_one, setting, block.number), block.trees, block.gpus)
         runs = {tree.name: numbers for tree, numbers in zip(block.trees, found, strict=True)}
@@ -96,33 +111,48 @@ def _pair(setting: Setting, block: Block) -> list[Pair]:
 
 
 def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
-    """One run that has no server under load: what it measured, once or more often; empty where the time ended it."""
+    """One run that has no server under load: what it measured, once or more often; empty where the
+    time ended it.
+    """
     cell, environment = setting.cell, setting.plan.environment
     log = setting.plan.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
     if cell.kind == "startup":
         with _server(setting, tree, gpus, free_port(), log) as server:
             seconds = _ready(setting, tree, server)
-        return [{"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak}] if seconds else []
+        return (
+            [{"ready_seconds": round(seconds, 2), "peak_host_bytes": server.peak}]
+            if seconds
+            else []
+        )
     result = setting.plan.out / "bench" / f"{cell.name}.{tree.name}.{turn}.jsonl"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     if cell.kind == "import":
         words, overlay = ["-c", _IMPORT], environment.overlay(tree)
     else:
-        engine = ["--model-path", str(setting.plan.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        engine = [
+            "--model-path",
+            str(setting.plan.checkpoints / cell.checkpoint),
+            *cell.server_arguments(),
+        ]
         name, asked = "bench_one_batch", _ONE_BATCH.split()
         if cell.kind == "offline":
             # It draws its warm-up of conversations, which it would fetch from the network.
             conversations = result.with_name("conversations.json")
             conversations.write_text(json.dumps(_CONVERSATIONS), "utf-8")
-            name, asked = "bench_offline_throughput", [*_OFFLINE.split(), "--dataset-path", str(conversations)]
+            name, asked = (
+                "bench_offline_throughput",
+                [*_OFFLINE.split(), "--dataset-path", str(conversations)],
+            )
         words = ["-m", f"sglang.{name}", *engine, *asked, "--result-filename", str(result)]
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
     limit, variables = max(1.0, setting.left()), process_environment(overlay)
     done = run([environment.python, *words], variables=variables, output=log, limit=limit)
     if done.code is None:
         return []
-    numbers: list[Numbers] = [printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
+    numbers: list[Numbers] = (
+        [printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
+    )
     if done.code != 0 or not all(numbers) or not numbers:
         raise Broken(tree.name, done.text())
     return numbers
@@ -130,7 +160,11 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
 
 def _server(setting: Setting, tree: Tree, gpus: Sequence[int], port: int, log: Path) -> Server:
     """The server of a cell that takes one process."""
-    return Server(launches(setting.cell, tree, setting.plan, port, log, gpus, max(1.0, setting.left() - 20))[0])
+    return Server(
+        launches(setting.cell, tree, setting.plan, port, log, gpus, max(1.0, setting.left() - 20))[
+            0
+        ]
+    )
 
 
 def _ready(setting: Setting, tree: Tree, server: Server) -> float:
@@ -156,7 +190,10 @@ def _serve(setting: Setting, block: Block) -> list[Pair]:
             ready = list(pool.map(partial(_ready, setting), block.trees, servers))
         if not all(ready):
             return []
-        starts = {t.name: {"ready_seconds": round(seconds, 2)} for t, seconds in zip(block.trees, ready, strict=True)}
+        starts = {
+            t.name: {"ready_seconds": round(seconds, 2)}
+            for t, seconds in zip(block.trees, ready, strict=True)
+        }
         setting.plan.progress(f"{where}): {_told(starts)}")
         taken = load_in_rounds(setting, block, ports, ROUNDS)
         for tree, server in zip(block.trees, servers, strict=True):
@@ -194,7 +231,9 @@ def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Num
     asked += f" --kind {setting.cell.kind}"
     variables = process_environment({"PYTHONPATH": str(Path(__file__).parents[2])})
     log = setting.plan.out / "logs" / f"{setting.cell.name}.{block}.{turn}.{tree.name}.load.log"
-    done = run([sys.executable, *asked.split()], variables=variables, output=log, limit=setting.left())
+    done = run(
+        [sys.executable, *asked.split()], variables=variables, output=log, limit=setting.left()
+    )
     numbers = printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
         raise Broken(tree.name, done.text())
@@ -203,12 +242,14 @@ def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Num
 
 def _told(pair: Mapping[str, Numbers]) -> str:
     return "; ".join(
-        f"{tree} {', '.join(f'{n} {value:.4g}' for n, value in own.items())}" for tree, own in pair.items()
+        f"{tree} {', '.join(f'{n} {value:.4g}' for n, value in own.items())}"
+        for tree, own in pair.items()
     )
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:
-    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when it left none.
+    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when
+    it left none.
 
     Of a run that measures several times the first row warms up.
     """
@@ -217,12 +258,25 @@ def _read(kind: str, result: Path) -> list[Numbers]:
     except (OSError, ValueError):
         return []
     if kind == "offline":
-        rates = ((name, value) for row in rows[-1:] for name, value in row.items() if "throughput" in name)
-        return [{name: float(value) for name, value in rates if isinstance(value, int | float)}] if rows else []
+        rates = (
+            (name, value)
+            for row in rows[-1:]
+            for name, value in row.items()
+            if "throughput" in name
+        )
+        return (
+            [{name: float(value) for name, value in rates if isinstance(value, int | float)}]
+            if rows
+            else []
+        )
     found = defaultdict[int, list[Numbers]](list)
     for row in rows:
         size = row["batch_size"]
-        found[size].append({f"{name}@batch{size}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row})
+        found[size].append(
+            {f"{name}@batch{size}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row}
+        )
     runs = zip(*found.values(), strict=False)
-    times: list[Numbers] = [{name: value for each in some for name, value in each.items()} for some in runs]
+    times: list[Numbers] = [
+        {name: value for each in some for name, value in each.items()} for some in runs
+    ]
     return times[1:]

@@ -1,8 +1,9 @@
-"""Times of upstream, of the generated tree and of a copy of upstream, in pairs: whatever else changes in a lease, both see it.
+"""Times of upstream, of the generated tree and of a copy of upstream, in pairs: whatever else
+changes in a lease, both see it.
 
-A block pairs upstream with one of the others, each on GPUs of its own where there are enough. Who stands on which GPUs and who
-starts first alternates from block to block, who is measured first from round to round. The copy is the control: what it
-differs by, upstream differs from itself.
+A block pairs upstream with one of the others, each on GPUs of its own where there are enough. Who
+stands on which GPUs and who starts first alternates from block to block, who is measured first from
+round to round. The copy is the control: what it differs by, upstream differs from itself.
 """
 
 import math
@@ -58,7 +59,10 @@ def control(upstream: Tree, folder: Path) -> Tree:
 
 def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator[Block]:
     """Without end: every other tree in turn, then all again with the places changed."""
-    first, second = setting.gpus[: setting.cell.gpus], setting.gpus[setting.cell.gpus : 2 * setting.cell.gpus]
+    first, second = (
+        setting.gpus[: setting.cell.gpus],
+        setting.gpus[setting.cell.gpus : 2 * setting.cell.gpus],
+    )
     for number in count():
         turn, other = divmod(number, len(others))
         order = (upstream, others[other]) if turn % 2 == 0 else (others[other], upstream)
@@ -72,10 +76,14 @@ def measured(pairs: Sequence[Pair]) -> dict[str, Any]:
     for number, ((place, other, _), block) in enumerate(groupby(pairs, _block)):
         for pair in block:
             for name in pair["upstream"].keys() & pair[other].keys():
-                samples[name][other].append(Sample(place, pair["upstream"][name], pair[other][name], number))
+                samples[name][other].append(
+                    Sample(place, pair["upstream"][name], pair[other][name], number)
+                )
     result: dict[str, Any] = {}
     for name, others in sorted(samples.items()):
-        rows: dict[str, Any] = {other: found for other, some in others.items() if (found := estimate(some))}
+        rows: dict[str, Any] = {
+            other: found for other, some in others.items() if (found := estimate(some))
+        }
         if "generated" in rows:
             # More is better of rates; of times, sizes and counts less is.
             higher = "throughput" in name or "per_second" in name
@@ -98,8 +106,9 @@ FINDING = 0.99
 
 @dataclass(frozen=True)
 class Sample:
-    """One pair of runs, made one after the other or at once: `place` says on which GPU and in which order they were started,
-    `block` which pairs two processes measured together."""
+    """One pair of runs, made one after the other or at once: `place` says on which GPU and in which
+    order they were started, `block` which pairs two processes measured together.
+    """
 
     place: str
     upstream: float
@@ -108,19 +117,19 @@ class Sample:
 
 
 def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
-    """How the other tree stands to upstream by all samples whose numbers are above zero; None where there are none. The same
-    samples give the same interval.
+    """How the other tree stands to upstream by all samples whose numbers are above zero; None where
+    there are none. The same samples give the same interval.
 
     Returns:
         upstream, other: medians of all runs.
-        ratio: the median of the pairs' ratios in each place, and of these the geometric mean, so that what a place does to
-            both trees goes out.
-        low, high: 95 in 100 resamplings lie between, of blocks and of each one's pairs, since what two processes got by chance
-            is in all their pairs; None where there are fewer than `SMALLEST` pairs, where a place has one block alone, or where
-            all are of one place: the pairs then say nothing of what the place does.
-        own_low, own_high: the same of resampled pairs alone, where there are `SMALLEST`: it speaks
-            for these processes and not for others of the same trees.
-        pairs, blocks: how many.
+        ratio: the median of the pairs' ratios in each place, and of these the geometric mean, so
+            that what a place does to both trees goes out. low, high: 95 in 100 resamplings lie
+            between, of blocks and of each one's pairs, since what two processes got by chance is in
+            all their pairs; None where there are fewer than `SMALLEST` pairs, where a place has one
+            block alone, or where all are of one place: the pairs then say nothing of what the place
+            does. own_low, own_high: the same of resampled pairs alone, where there are `SMALLEST`:
+            it speaks for these processes and not for others of the same trees. pairs, blocks: how
+            many.
     """
     places = defaultdict[str, defaultdict[int, list[float]]](lambda: defaultdict(list))
     good = [sample for sample in samples if sample.upstream > 0 and sample.other > 0]
@@ -166,7 +175,11 @@ def _resampled_pairs(found: Blocks, draw: random.Random) -> list[float]:
 
 
 def _resampled(found: Blocks, draw: random.Random) -> list[float]:
-    return [ratio for block in draw.choices(found, k=len(found)) for ratio in draw.choices(block, k=len(block))]
+    return [
+        ratio
+        for block in draw.choices(found, k=len(found))
+        for ratio in draw.choices(block, k=len(block))
+    ]
 
 
 def _middle(places: Iterable[Sequence[float]]) -> float:
@@ -176,11 +189,13 @@ def _middle(places: Iterable[Sequence[float]]) -> float:
 def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher: bool) -> bool:
     """Whether the generated tree is slower than upstream beyond doubt.
 
-    The ratio is below `FINDING` (of its inverse, where `higher` is not better), its interval excludes 1, and the copy of upstream
-    beside it, where there was one, is not as slow.
+    The ratio is below `FINDING` (of its inverse, where `higher` is not better), its interval
+    excludes 1, and the copy of upstream beside it, where there was one, is not as slow.
     """
     if generated["low"] is None:
         return False
-    speed, *copy = (found["ratio"] if higher else 1 / found["ratio"] for found in (generated, control) if found)
+    speed, *copy = (
+        found["ratio"] if higher else 1 / found["ratio"] for found in (generated, control) if found
+    )
     slower = generated["high"] < 1 if higher else generated["low"] > 1
     return speed < FINDING and slower and not any(other <= speed for other in copy)

@@ -1,4 +1,6 @@
-"""The observations of a cell, judged: answers, class, settings, choices, kernels; all cells as a document, a page and a table."""
+"""The observations of a cell, judged: answers, class, settings, choices, kernels; all cells as a
+document, a page and a table.
+"""
 
 import operator
 from collections import Counter
@@ -14,25 +16,38 @@ from equivalence.serving.script import INTERFACE
 
 _SHOWN = 10
 _UNBUILT = ("version", "0.0.0.dev0")
-"""What upstream says of itself where no build has written its version: a folder of its sources. The tree has its own."""
+"""What upstream says of itself where no build has written its version: a folder of its sources.
+
+The tree has its own.
+"""
 _WITHIN = ("member", "span", "lone")
 _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
 
-def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The verdict of a cell, from what was seen of each server of either tree (the first of each decides what ran).
+def judge_cell(
+    upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """The verdict of a cell, from what was seen of each server of either tree (the first of each
+    decides what ran).
 
     `result` is `same` (every answer of every run identical), `spread` (identical, or within what
-    upstream's own runs span), `open` (upstream differs from itself, or one run stands alone, and too
-    few runs were made to say; or one tree alone launches a kernel for a batch, which servers cut as
-    they like), `differs`, `fails in both` (the configuration does not run in upstream either), or
-    `fails in generated`, `fails in upstream`.
+    upstream's own runs span), `open` (upstream differs from itself, or one run stands alone, and
+    too few runs were made to say; or one tree alone launches a kernel for a batch, which servers
+    cut as they like), `differs`, `fails in both` (the configuration does not run in upstream
+    either), or `fails in generated`, `fails in upstream`.
     """
     whole = [[seen for seen in side if "error" not in seen] for side in (upstream, generated)]
     if not all(whole):
         where = "both" if not any(whole) else "generated" if whole[0] else "upstream"
-        errors = [None if good else _error(side[0]) for side, good in zip((upstream, generated), whole, strict=True)]
-        return {"result": f"fails in {where}", "upstream_error": errors[0], "generated_error": errors[1]}
+        errors = [
+            None if good else _error(side[0])
+            for side, good in zip((upstream, generated), whole, strict=True)
+        ]
+        return {
+            "result": f"fails in {where}",
+            "upstream_error": errors[0],
+            "generated_error": errors[1],
+        }
     sides = [[[_answers(passed) for passed in seen["passes"]] for seen in side] for side in whole]
     judgements = judge_spans(*sides)
     lone = alone(*sides)
@@ -81,13 +96,19 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         **beside,
         **({"tables": tables} if tables else {}),
         **batch,
-        "differences": [_shown(judgement) for judgement in judgements if judgement.result != "identical"][:_SHOWN],
+        "differences": [
+            _shown(judgement) for judgement in judgements if judgement.result != "identical"
+        ][:_SHOWN],
     }
 
 
 def _beside_others(seen: Sequence[dict[str, Any]], counts: Sequence[int]) -> list[int]:
-    """The counts of a tree's servers, without the one that warmed the caches if there are others: while it runs, its cell has no other."""
-    return [count for each, count in zip(seen, counts, strict=True) if not each.get("warms")] or [*counts]
+    """The counts of a tree's servers, without the one that warmed the caches if there are others:
+    while it runs, its cell has no other.
+    """
+    return [count for each, count in zip(seen, counts, strict=True) if not each.get("warms")] or [
+        *counts
+    ]
 
 
 def in_doubt(row: dict[str, Any]) -> bool:
@@ -97,7 +118,9 @@ def in_doubt(row: dict[str, Any]) -> bool:
 
 
 def _answers(document: dict[str, Any]) -> Answers:
-    """What is judged of a pass, with the list of volatile fields of today, whatever it was when the pass was written down."""
+    """What is judged of a pass, with the list of volatile fields of today, whatever it was when the
+    pass was written down.
+    """
     answers = {name: Answer(**answer) for name, answer in document.items() if name not in INTERFACE}
     return {name: replace(answer, body=mask(answer.body)) for name, answer in answers.items()}
 
@@ -120,7 +143,9 @@ def _only(side: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> li
 
 
 def _profiled(side: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """The kernels of the last server that was profiled: the first one may still have been compiling."""
+    """The kernels of the last server that was profiled: the first one may still have been
+    compiling.
+    """
     return next((dict(seen["kernels"]) for seen in reversed(side) if seen.get("kernels")), {})
 
 
@@ -160,7 +185,9 @@ def _compare_batches(
 
 
 def _files(upstream: dict[str, int] | None, generated: dict[str, int] | None) -> dict[str, Any]:
-    """How many files the first server of each tree wrote, and how many of them the other one wrote, too."""
+    """How many files the first server of each tree wrote, and how many of them the other one wrote,
+    too.
+    """
     if upstream is None or generated is None:
         return {}
     both = sum(min(count, generated.get(name, 0)) for name, count in upstream.items())
@@ -178,7 +205,9 @@ def _error(seen: dict[str, Any]) -> dict[str, Any]:
         "message": seen["error"],
         "errors": seen.get("errors", [])[-5:],
         # A page is committed: no lines of code, and no paths of the machine.
-        "tail": [line for line in seen.get("tail", "").splitlines()[-15:] if not line.startswith(" ")],
+        "tail": [
+            line for line in seen.get("tail", "").splitlines()[-15:] if not line.startswith(" ")
+        ],
     }
 
 
@@ -189,7 +218,9 @@ def document(rows: Sequence[dict[str, Any]], hardware: dict[str, Any]) -> dict[s
 
 
 def passed(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether something ran and no cell shows a difference, is open, is slower or fails in one tree alone."""
+    """Whether something ran and no cell shows a difference, is open, is slower or fails in one tree
+    alone.
+    """
     ran = [row for row in rows if row["result"] != "not run"]
     slow = any(found.get("finding") for row in ran for found in row.get("measured", {}).values())
     return bool(ran) and not slow and all(row["result"] in _GOOD for row in ran)
@@ -208,8 +239,15 @@ def page(found: dict[str, Any], title: str) -> str:
     rows = found["cells"]
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": _number, "ratio": _ratio, "slashed": _slashed, "divided": operator.truediv}
-    pooled = pool([tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row])
+    environment.filters |= {
+        "number": _number,
+        "ratio": _ratio,
+        "slashed": _slashed,
+        "divided": operator.truediv,
+    }
+    pooled = pool(
+        [tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row]
+    )
     values = {"title": title, "hardware": found["hardware"], "rows": rows, "pooled": pooled}
     return environment.get_template("gpu.md.jinja").render(values).rstrip() + "\n"
 

@@ -1,4 +1,6 @@
-"""What both trees offer, less what `interface.json` lists: the text of `--help`, option by option, and OpenAPI documents."""
+"""What both trees offer, less what `interface.json` lists: the text of `--help`, option by option,
+and OpenAPI documents.
+"""
 
 import json
 import re
@@ -25,11 +27,16 @@ def options(text: str) -> dict[str, str]:
 
     The usage line is left out: it repeats the entries.
     """
-    body = re.sub(r"\A.*?(?=^\S[^\n]*:$|^options:)", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
+    body = re.sub(
+        r"\A.*?(?=^\S[^\n]*:$|^options:)", "", text, count=1, flags=re.DOTALL | re.MULTILINE
+    )
     current, found = "(text)", defaultdict[str, list[str]](list, {"(text)": []})
     for line in body.splitlines():
         if _OPTION.match(line):
-            current = max(re.findall(r"--?[A-Za-z][\w-]*", _CHOICES.sub("", line.partition("   ")[0])), key=len)
+            current = max(
+                re.findall(r"--?[A-Za-z][\w-]*", _CHOICES.sub("", line.partition("   ")[0])),
+                key=len,
+            )
         elif line and not line.startswith("    "):
             current = "(text)"
         found[current].append(line)
@@ -37,16 +44,22 @@ def options(text: str) -> dict[str, str]:
 
 
 def compare_help(
-    upstream: str, generated: str, listed: Iterable[Mapping[str, Any]], refused: Iterable[Mapping[str, Any]] = ()
+    upstream: str,
+    generated: str,
+    listed: Iterable[Mapping[str, Any]],
+    refused: Iterable[Mapping[str, Any]] = (),
 ) -> Iterator[tuple[str, str]]:
     """Option and what differs, for each difference that is not listed.
 
     Args:
-        listed: rows of `interface.json`: `subject` is a flag, `kind` what differs, `before` and `after` the values.
+        listed: rows of `interface.json`: `subject` is a flag, `kind` what differs, `before` and
+            `after` the values.
         refused: its rows of refusals: a value that is refused may be no choice any more.
     """
     before, after = options(upstream), options(generated)
-    rows = defaultdict[str, list[Mapping[str, Any]]](list, grouped((row["subject"], row) for row in listed))
+    rows = defaultdict[str, list[Mapping[str, Any]]](
+        list, grouped((row["subject"], row) for row in listed)
+    )
     for row in refused:
         name, values, only = row["subject"], row.get("values", ()), row.get("only") or ()
         for choice in _choices(before.get(name, "")):
@@ -57,12 +70,17 @@ def compare_help(
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
             if not any(row["kind"] == "removed" for row in rows[name]):
-                yield name, "upstream has it, the generated tree does not, and no rule is listed for it"
+                yield (
+                    name,
+                    "upstream has it, the generated tree does not, and no rule is listed for it",
+                )
         elif name not in before:
             yield name, "the generated tree has it and upstream does not"
         elif before[name] != after[name] and not _explained(before[name], after[name], rows[name]):
             # Both texts from where they part.
-            alike = takewhile(lambda pair: pair[0] == pair[1], zip(before[name], after[name], strict=False))
+            alike = takewhile(
+                lambda pair: pair[0] == pair[1], zip(before[name], after[name], strict=False)
+            )
             start = max(0, len(list(alike)) - 20)
             theirs, ours = (side[name][start : start + 80] for side in (before, after))
             yield name, f"upstream says …{theirs}…, the generated tree …{ours}…"
@@ -86,7 +104,11 @@ def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bo
 
 def _without(gone: str, found: re.Match[str]) -> str:
     """A list of choices without one of them."""
-    return found[0][0] + ",".join(each for each in found[1].split(",") if each.strip() != gone).strip() + found[0][-1]
+    return (
+        found[0][0]
+        + ",".join(each for each in found[1].split(",") if each.strip() != gone).strip()
+        + found[0][-1]
+    )
 
 
 def _choices(entry: str) -> list[str]:
@@ -96,10 +118,11 @@ def _choices(entry: str) -> list[str]:
 
 
 def removed_endpoints(listed: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Method and path of each endpoint that was removed, by both in one text, in the order of these rows of `interface.json`.
+    """Method and path of each endpoint that was removed, by both in one text, in the order of these
+    rows of `interface.json`.
 
-    Where the environment may name another path it is the default; without one nothing can be asked for. Sockets are
-    none of them.
+    Where the environment may name another path it is the default; without one nothing can be asked
+    for. Sockets are none of them.
     """
     rows = (match.groups() for match in _removed(listed) if match[1] != _SOCKET)
     return {f"{method} {path}": (method, path) for method, path in rows}
@@ -118,7 +141,9 @@ def _removed(listed: Iterable[Mapping[str, Any]]) -> Iterator[re.Match[str]]:
 def compare_documents(
     upstream: Mapping[str, Any], generated: Mapping[str, Any], listed: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Place and what differs, for each difference that is not listed in rows of `interface.json`, whose `subject` is method and path."""
+    """Place and what differs, for each difference that is not listed in rows of `interface.json`,
+    whose `subject` is method and path.
+    """
     removed = removed_endpoints(listed)
     expected, theirs = deepcopy(dict(upstream)), generated.get("paths", {})
     paths = expected.get("paths", {})
@@ -132,7 +157,10 @@ def compare_documents(
         _prune(expected)
     for place, before, after in walk(expected, generated):
         if after is MISSING:
-            said = "upstream's document has it, the generated tree's does not, and no rule is listed for it"
+            said = (
+                "upstream's document has it, the generated tree's does not, and no rule is listed "
+                "for it"
+            )
         elif before is MISSING:
             said = "the generated tree's document has it and upstream's does not"
         else:
@@ -147,5 +175,8 @@ def _prune(document: dict[str, Any]) -> None:
     def named(part: Any) -> set[str]:
         return {*_REFERENCE.findall(json.dumps(part))} & schemas.keys()
 
-    for name in schemas.keys() - reached(named(document.get("paths", {})), lambda name: named(schemas[name])).keys():
+    for name in (
+        schemas.keys()
+        - reached(named(document.get("paths", {})), lambda name: named(schemas[name])).keys()
+    ):
         del schemas[name]

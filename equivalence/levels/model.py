@@ -1,16 +1,17 @@
 """Level *model*: the whole model is made of the same parts, and computes the same numbers.
 
 Checks:
-    configurations: published ones, built on the meta device as the server does.
-    parameters, buffers, modules: names, shapes, types, strides and classes of these.
-    checkpoint names: tensors of the published checkpoint that were loaded, with the same warnings.
-    runs: tiny checkpoints, loaded, prefilled and decoded.
-    weights, outputs, caches, logits: hashes of what these runs held and computed, of every module, equal bit for bit.
-    routed experts: how many tokens each expert got, in each step.
+    configurations: published ones, built on the meta device as the server does. parameters,
+        buffers, modules: names, shapes, types, strides and classes of these. checkpoint names:
+        tensors of the published checkpoint that were loaded, with the same warnings.
+    runs: tiny checkpoints, loaded, prefilled and decoded. weights, outputs, caches, logits: hashes
+        of what these runs held and computed, of every module, equal bit for bit. routed experts:
+        how many tokens each expert got, in each step.
     kernels: the set of kernels that were called, and no stub.
 
-Limits: kernels are references and Triton's interpreter, so that nothing is said of compiled kernels; FP8 is compared tree
-against tree only; no attention but Triton's and FlashAttention 3's reference; no tensor parallelism here.
+Limits: kernels are references and Triton's interpreter, so that nothing is said of compiled
+kernels; FP8 is compared tree against tree only; no attention but Triton's and FlashAttention 3's
+reference; no tensor parallelism here.
 """
 
 from collections.abc import Sequence
@@ -31,15 +32,22 @@ _STEPS = 2
 
 
 def run(
-    upstream: Path, generated: Path, setting: Setting, asked: Sequence[Configuration | Run] = (*CONFIGURATIONS, *RUNS)
+    upstream: Path,
+    generated: Path,
+    setting: Setting,
+    asked: Sequence[Configuration | Run] = (*CONFIGURATIONS, *RUNS),
 ) -> LevelResult:
-    """Compare what models are made of in both trees, built on the meta device, and what they compute."""
+    """Compare what models are made of in both trees, built on the meta device, and what they
+    compute.
+    """
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
     required = dict.fromkeys(check for one in asked for check in _REQUIRED[type(one)])
     for one in ledger.admitted(asked, setting.expected):
         if (found := both(trees, setting, ledger, call_of(one, setting))) is not None:
-            (_compare_parts if isinstance(one, Configuration) else _compare_numbers)(one.name, *found, ledger)
+            (_compare_parts if isinstance(one, Configuration) else _compare_numbers)(
+                one.name, *found, ledger
+            )
     return ledger.result([*required])
 
 
@@ -47,7 +55,11 @@ def call_of(one: Configuration | Run, setting: Setting) -> Call:
     """The program that builds a configuration, or computes a run."""
     given: dict[str, Any]
     if isinstance(one, Configuration):
-        program, kind, model = "meta", "meta", one.write(setting.work / "configurations" / slug(one.name))
+        program, kind, model = (
+            "meta",
+            "meta",
+            one.write(setting.work / "configurations" / slug(one.name)),
+        )
         given = {"draft": one.draft, "load": one.load}
     else:
         program, kind, model = "forward", "run", setting.checkpoint(one.config)
@@ -67,7 +79,9 @@ def _compare_parts(name: str, upstream: Outcome, generated: Outcome, ledger: Led
     if "loaded" in after:
         count = after["loaded"]["names"]
         ledger.same("checkpoint names", name, before.get("loaded"), after["loaded"], count=count)
-    elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
+    elements = (
+        f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
+    )
     ledger.figures.append((name, f"{elements}, class {after['class'].rpartition('.')[2]}"))
     ledger.compare_calls(upstream.called, generated.called, name)
 
@@ -79,8 +93,15 @@ def _compare_numbers(name: str, upstream: Outcome, generated: Outcome, ledger: L
         ledger.same("runs", f"{name}: {key}", before[key], after[key])
     if not after["finite"]:
         ledger.find("runs", "", f"{name}: logits are not finite, so that equal ones say little")
-    ledger.same("weights", name, before["parameters"], after["parameters"], count=len(after["parameters"]))
-    for key, check in (("outputs", "outputs"), ("cache", "caches"), ("steps", "logits"), ("experts", "routed experts")):
+    ledger.same(
+        "weights", name, before["parameters"], after["parameters"], count=len(after["parameters"])
+    )
+    for key, check in (
+        ("outputs", "outputs"),
+        ("cache", "caches"),
+        ("steps", "logits"),
+        ("experts", "routed experts"),
+    ):
         # The first place where two sequences differ: what follows depends on it.
         ledger.same(check, name, before[key], after[key], most=1, count=len(after[key]))
     ledger.compare_calls(upstream.called, generated.called, name)

@@ -1,12 +1,15 @@
-"""Level *native*: what a compiler's front end reads of upstream's native code, it reads of the generated tree's.
+"""Level *native*: what a compiler's front end reads of upstream's native code, it reads of the
+generated tree's.
 
 Checks:
-    sources: each compiled source of a kept library, preprocessed in both trees: the same text has the same verdict; else the front end reads the generated
-        one, and where it finds an error, upstream's.
+    sources: each compiled source of a kept library, preprocessed in both trees: the same text has
+        the same verdict; else the front end reads the generated one, and where it finds an error,
+        upstream's.
     crates: cargo reads each Cargo.toml that it reads in upstream.
 
-Limits: what no header is there for is not judged, and said. No code is made: what only the back end or the linker rejects is not seen; that registered and
-called functions are defined is asked by *references*.
+Limits: what no header is there for is not judged, and said. No code is made: what only the back end
+or the linker rejects is not seen; that registered and called functions are defined is asked by
+*references*.
 """
 
 import shutil
@@ -57,10 +60,15 @@ def run(upstream: Path, generated: Path, setting: NativeSetting) -> LevelResult:
             continue
         theirs, ours = read_build(upstream / folder), read_build(generated / folder)
         for missing in theirs.missing:
-            ledger.limit(f"Headers are not there: {missing}; put them there, or name another folder in {VARIABLE}.")
+            ledger.limit(
+                f"Headers are not there: {missing}; put them there, or name another folder in "
+                f"{VARIABLE}."
+            )
         ask = partial(_judge, theirs, ours, setting)
         with ThreadPoolExecutor(setting.jobs) as pool:
-            for source, (how, detail) in zip(ours.sources, pool.map(ask, ours.sources), strict=True):
+            for source, (how, detail) in zip(
+                ours.sources, pool.map(ask, ours.sources), strict=True
+            ):
                 path = f"{folder}/{source}"
                 setting.note(f"native: {path}: {how or 'fails'}")
                 if how == _SKIPPED:
@@ -75,7 +83,9 @@ def run(upstream: Path, generated: Path, setting: NativeSetting) -> LevelResult:
 
 
 def _judge(theirs: Build, ours: Build, setting: NativeSetting, source: str) -> tuple[str, str]:
-    """How a source was judged, and what there is to say; the first is empty for one that fails here alone."""
+    """How a source was judged, and what there is to say; the first is empty for one that fails here
+    alone.
+    """
     before = preprocess(setting.compiler, theirs, source)
     if before.error:
         return _SKIPPED, before.error
@@ -105,9 +115,19 @@ def _crates(upstream: Path, generated: Path, ledger: Ledger) -> None:
     if cargo is None and crates:
         ledger.limit("cargo is not there: no Cargo.toml was read by it.")
         return
-    command = [str(cargo), "metadata", "--offline", "--no-deps", "--format-version", "1", "--manifest-path"]
+    command = [
+        str(cargo),
+        "metadata",
+        "--offline",
+        "--no-deps",
+        "--format-version",
+        "1",
+        "--manifest-path",
+    ]
     for crate in crates:
-        error, theirs = (first_error([*command, str(tree / crate)]) for tree in (generated, upstream))
+        error, theirs = (
+            first_error([*command, str(tree / crate)]) for tree in (generated, upstream)
+        )
         if error and theirs:
             ledger.limit(f"{crate}: cargo does not read upstream's here either: {error}")
             continue

@@ -54,8 +54,18 @@ class Ledger:
             else:
                 yield one
 
-    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5, count: int | None = None) -> None:
-        """Both trees showed the same value, of so many things; else the first places where it differs are found."""
+    def same(
+        self,
+        check: str,
+        where: str,
+        before: Any,
+        after: Any,
+        most: int = 5,
+        count: int | None = None,
+    ) -> None:
+        """Both trees showed the same value, of so many things; else the first places where it
+        differs are found.
+        """
         if count is not None:
             self.checks[check] += count
         found = list(walk(before, after))
@@ -67,7 +77,9 @@ class Ledger:
             self.find(check, "", f"{where}: and {len(found) - most} more")
 
     def compare_calls(self, before: calls.Called, after: calls.Called, where: str = "") -> None:
-        """The kernels that were called are the same, and nothing without a reference was; the same compiled modules were loaded."""
+        """The kernels that were called are the same, and nothing without a reference was; the same
+        compiled modules were loaded.
+        """
         start = f"{where}: " if where else ""
         self.checks["kernels"] += len(after[calls.KERNEL])
         self.checks["compiled modules"] += len(after[calls.COMPILED])
@@ -77,16 +89,24 @@ class Ledger:
                 side = "upstream" if name in before[kind] else "the generated tree"
                 self.find(check, "", f"{start}{kind} {name}: only in {side}")
         for name in sorted(before[calls.STUB] | after[calls.STUB]):
-            which = "both trees" if name in before[calls.STUB] & after[calls.STUB] else "one tree only"
+            which = (
+                "both trees" if name in before[calls.STUB] & after[calls.STUB] else "one tree only"
+            )
             self.find("kernels", "", f"{start}{name} was called in {which}, and has no reference")
 
     def result(self, required: Sequence[str]) -> LevelResult:
-        """The result; where nothing was found, a required check that looked at nothing is a finding of its own."""
+        """The result; where nothing was found, a required check that looked at nothing is a finding
+        of its own.
+        """
         checks = tuple(self.checks.items())
         for check in [check for check in required if not self.findings and not self.checks[check]]:
             self.find(check, "", "looked at nothing, so that it proves nothing")
-        evidence = Evidence(self.level, not self.findings, checks, tuple(self.findings), tuple(self.inherited))
-        return LevelResult(evidence, tuple(self.figures), tuple(self.limits), time.monotonic() - self._start)
+        evidence = Evidence(
+            self.level, not self.findings, checks, tuple(self.findings), tuple(self.inherited)
+        )
+        return LevelResult(
+            evidence, tuple(self.figures), tuple(self.limits), time.monotonic() - self._start
+        )
 
 
 def _short(value: Any) -> str:
@@ -94,9 +114,14 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def show_both(setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1) -> dict[str, Shown]:
-    """What each side shows, by side: at the same time where there are as many `cores` as both need. What `show` gives of a side travels
-    between processes. Raises ShrinkerError where the process of one side was killed."""
+def show_both(
+    setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1
+) -> dict[str, Shown]:
+    """What each side shows, by side: at the same time where there are as many `cores` as both need.
+
+    What `show` gives of a side travels between processes. Raises ShrinkerError where the process of
+    one side was killed.
+    """
     if setting.jobs < 2 * cores:
         found = {}
         for side in SIDES:
@@ -109,12 +134,17 @@ def show_both(setting: Setting, name: str, show: Callable[[str, Setting], Shown]
         try:
             return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
         except BrokenProcessPool as error:
-            said = f"{name}: the process that ran the generated tree was killed (often: out of memory)"
+            said = (
+                f"{name}: the process that ran the generated tree was killed (often: out of memory)"
+            )
             raise ShrinkerError(said, "run again with --jobs 1") from error
 
 
-def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> tuple[Outcome, Outcome] | None:
-    """Run a program on both trees, upstream first; None, and a finding, when one of them gives nothing.
+def both(
+    trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call
+) -> tuple[Outcome, Outcome] | None:
+    """Run a program on both trees, upstream first; None, and a finding, when one of them gives
+    nothing.
 
     Where only what upstream itself can run here is judged, an equal failure of both is no finding.
     """

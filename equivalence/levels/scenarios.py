@@ -15,7 +15,9 @@ ARCHITECTURE = "hf_config.architectures"
 
 
 class Declared(BaseModel):
-    """A published model or a tiny checkpoint, and how a server takes it; `scenarios.toml` says what the keys mean."""
+    """A published model or a tiny checkpoint, and how a server takes it; `scenarios.toml` says what
+    the keys mean.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,7 +41,12 @@ class Declared(BaseModel):
     @property
     def asks(self) -> tuple[str, ...]:
         """The options, and the architecture: what a profile may refuse."""
-        return (*self.options.split(), *self.chosen.split(), ARCHITECTURE, self.config["architectures"][0])
+        return (
+            *self.options.split(),
+            *self.chosen.split(),
+            ARCHITECTURE,
+            self.config["architectures"][0],
+        )
 
 
 class Configuration(Declared):

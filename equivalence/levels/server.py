@@ -1,19 +1,23 @@
-"""Level *server*: both trees serve the same tiny checkpoint with CUDA simulated, and answer one script the same.
+"""Level *server*: both trees serve the same tiny checkpoint with CUDA simulated, and answer one
+script the same.
 
 Checks:
-    requests: the declared script of `equivalence.serving`: native and OpenAI endpoints, grammars, tools, reasoning, errors; and each field
-        of each request that the server's own OpenAPI document speaks of.
-    client: what the OpenAI client sees, an abort, the names of the metrics.
-    removed endpoints: each listed one answers 404, and its message names the rule.
-    model class: the class that the log says was loaded.
+    requests: the declared script of `equivalence.serving`: native and OpenAI endpoints, grammars,
+        tools, reasoning, errors; and each field of each request that the server's own OpenAPI
+        document speaks of.
+    client: what the OpenAI client sees, an abort, the names of the metrics. removed endpoints: each
+        listed one answers 404, and its message names the rule. model class: the class that the log
+        says was loaded.
     choices: the lines of the log that name a choice: a backend, a core, a fallback.
-    kernels: the set of kernels that were called.
-    compiled modules: those of the package that any process loaded, such as a core in Rust. Where upstream does without one, both do.
+    kernels: the set of kernels that were called. compiled modules: those of the package that any
+        process loaded, such as a core in Rust. Where upstream does without one, both do.
 
-Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), on two ranks, and with each feature of `scenarios.toml`. A feature
-that upstream's own server does not have in a simulation is *not shown*, which is counted and said.
+Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), on two ranks,
+and with each feature of `scenarios.toml`. A feature that upstream's own server does not have in a
+simulation is *not shown*, which is counted and said.
 
-Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; no speed, no overlap of streams.
+Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; no speed, no overlap
+of streams.
 """
 
 import json
@@ -29,7 +33,15 @@ from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
-from equivalence.serving.record import NO_TIME, Answers, choices, differences, errors, loaded_classes, streamed_alike
+from equivalence.serving.record import (
+    NO_TIME,
+    Answers,
+    choices,
+    differences,
+    errors,
+    loaded_classes,
+    streamed_alike,
+)
 from equivalence.serving.script import INTERFACE, Request, Scale, described, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
@@ -42,8 +54,12 @@ _TOKENS = 4
 _MOST = 8
 _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""
-_NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
-"""Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
+_NUMBERS = frozenset(
+    {"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"}
+)
+"""Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than
+once, streamed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,9 @@ class Seen:
     """Why it did not start: it showed nothing."""
 
 
-def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scenario] = SCENARIOS) -> LevelResult:
+def run(
+    upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scenario] = SCENARIOS
+) -> LevelResult:
     """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
@@ -70,7 +88,9 @@ def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scena
     return ledger.result(_REQUIRED)
 
 
-def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
+def _scenario(
+    scenario: Scenario, trees: Mapping[str, Path], setting: Setting, ledger: Ledger
+) -> None:
     name = scenario.name
     # Before two processes would make it at once.
     setting.checkpoint(scenario.config)
@@ -82,7 +102,9 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
     before, after = (seen[side].failure for side in SIDES)
     if before and before == after:
         if setting.where_upstream_runs:
-            return ledger.inherit("server", "", f"{name}: upstream's own server does not start here: {before}")
+            return ledger.inherit(
+                "server", "", f"{name}: upstream's own server does not start here: {before}"
+            )
         if not scenario.needed:
             ledger.checks["scenarios not shown"] += 1
             return ledger.limit(f"{name}: neither server starts in a simulation: {before}")
@@ -92,7 +114,9 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
         else:
             ledger.figures.append((f"{name}, {side} ready", one.ready))
     if before and after:
-        ledger.limit(f"{name}: upstream's own server does not start here, so that nothing was compared.")
+        ledger.limit(
+            f"{name}: upstream's own server does not start here, so that nothing was compared."
+        )
     elif not before and not after:
         ledger.checks["scenarios"] += 1
         _compare(name, seen[UPSTREAM], seen[GENERATED], ledger)
@@ -101,23 +125,40 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
 def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen:
     """Serve one tree and ask it."""
     follow = followed(scenario, setting)
-    made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
+    made, folder, kept = setting.prepared(
+        side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices
+    )
     model, port, patience = str(setting.checkpoint(scenario.config)), free_port(), setting.patience
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, "--port", str(port)]
+    command = [
+        str(made.python),
+        "-m",
+        "sglang.launch_server",
+        "--model-path",
+        model,
+        "--port",
+        str(port),
+    ]
     command += scenario.words
     variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")
-    with Server(Launch(side, command, variables, log, folder, ready_seconds=300 * patience, stop_seconds=0)) as server:
+    with Server(
+        Launch(side, command, variables, log, folder, ready_seconds=300 * patience, stop_seconds=0)
+    ) as server:
         try:
             seconds = server.wait_ready()
         except NotReady as error:
             said = errors(error.tail) or error.tail.strip().splitlines() or [""]
             return Seen(failure=f"{str(error).removeprefix(f'{side}: ')}: {said[-1].strip()[:400]}")
         address = f"http://127.0.0.1:{port}"
-        asked = [*_script(scenario, setting, model), *(_fields(address, setting) if scenario.fields else ())]
+        asked = [
+            *_script(scenario, setting, model),
+            *(_fields(address, setting) if scenario.fields else ()),
+        ]
         limits = {"seconds": (1800 if scenario.fields else 600) * patience, "each": 180 * patience}
-        answers = perform(address, asked, **limits, progress=lambda name: setting.progress(f"{place}: {name}"))
+        answers = perform(
+            address, asked, **limits, progress=lambda name: setting.progress(f"{place}: {name}")
+        )
         plain = {name: asdict(answer) for name, answer in answers.items()}
         (folder / "answers.json").write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
         client: Mapping[str, Any] = {}
@@ -134,11 +175,16 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     """A scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {scenario.words} {asked}"
+    return (
+        f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} "
+        f"{scenario.words} {asked}"
+    )
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
-    """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
+    """The requests of a scenario; none for what the profile removes or refuses, which is asked
+    apart.
+    """
     removed = removed_endpoints(setting.expected.endpoints)
     scale = Scale(_TOKENS, 80, _FEATURES | scenario.features, checkpoint=model or "the served one")
     return [
@@ -152,8 +198,12 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
 
 
 def _fields(address: str, setting: Setting) -> list[Request]:
-    """What the server's own document speaks of, less endpoints that the profile removes: upstream's document has them."""
-    document = send(address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience).body
+    """What the server's own document speaks of, less endpoints that the profile removes: upstream's
+    document has them.
+    """
+    document = send(
+        address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience
+    ).body
     if not isinstance(document, Mapping):
         # The other side's requests have no answer here then, which is found.
         return []
@@ -168,7 +218,9 @@ def _parser(request: Request) -> list[str]:
 
 
 def _shorter(request: Request) -> Request:
-    """The request with fewer tokens where the script asks for many: a simulated one takes half a second."""
+    """The request with fewer tokens where the script asks for many: a simulated one takes half a
+    second.
+    """
     body = request.body
     if body is None or body.get("max_tokens", 0) <= _MOST or request.name in _WHOLE:
         return request
@@ -180,7 +232,9 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
     removed = [*removed_endpoints(setting.expected.endpoints).values()] if side == GENERATED else []
     given, limit = {"address": address, "removed": removed}, 400 * setting.patience
     variables = process_environment({"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"})
-    finished, found = exchange(setting.simulation.python, "client", given, folder / "client", variables, limit)
+    finished, found = exchange(
+        setting.simulation.python, "client", given, folder / "client", variables, limit
+    )
     return found or {"client": f"ended with {finished.code}: {finished.tail()}"}
 
 
@@ -199,7 +253,9 @@ def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
 
 
 def compare_choices(before: str, after: str, ledger: Ledger, where: str) -> None:
-    """Compare what both logs say of choices: which backend, which core, and what takes the place of one that is missing."""
+    """Compare what both logs say of choices: which backend, which core, and what takes the place of
+    one that is missing.
+    """
     theirs, ours = choices(before), choices(after)
     ledger.checks["choices"] += len(ours)
     for side, lines in ((UPSTREAM, [*{*theirs} - {*ours}]), (GENERATED, [*{*ours} - {*theirs}])):
@@ -208,9 +264,15 @@ def compare_choices(before: str, after: str, ledger: Ledger, where: str) -> None
 
 
 def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
-    """Each endpoint that was removed answers with its rule: status and body by method and path, or how asking failed (`raised`, `text`)."""
+    """Each endpoint that was removed answers with its rule: status and body by method and path, or
+    how asking failed (`raised`, `text`).
+    """
     if "raised" in answers:
-        ledger.find("removed endpoints", "", f"they cannot be asked for: {answers['raised']}: {answers['text']}")
+        ledger.find(
+            "removed endpoints",
+            "",
+            f"they cannot be asked for: {answers['raised']}: {answers['text']}",
+        )
         return
     for endpoint, (status, body) in answers.items():
         ledger.checks["removed endpoints"] += 1
@@ -224,8 +286,14 @@ def compare_answers(before: Answers, after: Answers, ledger: Ledger, where: str)
     for side, answers in zip(SIDES, (before, after), strict=True):
         if late := [name for name, answer in answers.items() if answer.error == NO_TIME]:
             unsent.update(late)
-            said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
-            ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
+            said = (
+                f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
+            )
+            ledger.find(
+                "requests",
+                "",
+                f"{said}: give more with --timeout-factor, or let the machine do nothing else",
+            )
     for name in [name for name in {**before, **after} if name not in unsent]:
         ledger.checks["requests"] += 1
         theirs, ours = before.get(name), after.get(name)
@@ -233,4 +301,8 @@ def compare_answers(before: Answers, after: Answers, ledger: Ledger, where: str)
         if not found and theirs is not None and theirs.error:
             ledger.find("requests", "", f"{where}: {name}: no answer from either server")
         for one in found[:3]:
-            ledger.find("requests", "", f"{where}: {name}: {one.path} is {one.right}, in upstream {one.left}")
+            ledger.find(
+                "requests",
+                "",
+                f"{where}: {name}: {one.path} is {one.right}, in upstream {one.left}",
+            )

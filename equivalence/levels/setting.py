@@ -33,8 +33,10 @@ class Expected:
     refused: tuple[Mapping[str, Any], ...] = ()
 
     def refuses(self, options: Sequence[str]) -> str:
-        """The first of a server's options that is refused, with its value; empty when all are taken. A field of the
-        model's configuration counts as an option by the name under which it is refused."""
+        """The first of a server's options that is refused, with its value; empty when all are
+        taken. A field of the model's configuration counts as an option by the name under which it
+        is refused.
+        """
         gone = [row["subject"] for row in self.flags if row["kind"] == "removed"]
         for name, value in pairwise([*options, ""]):
             if name in gone:
@@ -54,8 +56,12 @@ class Expected:
             data = json.loads(path.read_text("utf-8"))
             return cls(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            next_step = "generate the tree again with `make shrink`, or name its reports with --reports"
-            raise InputError(f"{path}: the list of what may differ cannot be read: {error}", next_step) from error
+            next_step = (
+                "generate the tree again with `make shrink`, or name its reports with --reports"
+            )
+            raise InputError(
+                f"{path}: the list of what may differ cannot be read: {error}", next_step
+            ) from error
 
 
 @dataclass(slots=True)
@@ -72,8 +78,12 @@ class Following:
     _known: dict[str, executed.Executed] = field(default_factory=dict)
 
     def known(self, program: str) -> executed.Executed | None:
-        """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
-        if program not in self._known and (data := self.layer.load(self._keys(program)).get(program)):
+        """Lines of a program, in words that say all it depends on beside upstream; None when it was
+        not followed.
+        """
+        if program not in self._known and (
+            data := self.layer.load(self._keys(program)).get(program)
+        ):
             self._known[program] = executed.Executed(*unpack(data))
         return self._known.get(program)
 
@@ -85,10 +95,14 @@ class Following:
     def keep(self, program: str) -> None:
         """Remember what the processes of a program wrote."""
         found = self._known[program] = executed.read(self._place(program))
-        self.layer.save(self._keys(program), {program: pack((dict(found.running), dict(found.importing)))})
+        self.layer.save(
+            self._keys(program), {program: pack((dict(found.running), dict(found.importing)))}
+        )
 
     def keep_living(self, program: str, patience: float) -> None:
-        """The same of processes that still run; nothing is remembered when one of them does not write."""
+        """The same of processes that still run; nothing is remembered when one of them does not
+        write.
+        """
         if executed.ask(self._place(program), _SECONDS * patience):
             self.keep(program)
 
@@ -113,7 +127,11 @@ class Outcome:
         """Why there is no data; empty when there is."""
         if self.data is not None:
             return ""
-        how = "ran past its time" if self.finished.code is None else f"ended with {self.finished.code}"
+        how = (
+            "ran past its time"
+            if self.finished.code is None
+            else f"ended with {self.finished.code}"
+        )
         return f"{how}: {self.finished.tail(6)}"
 
 
@@ -149,46 +167,75 @@ class Setting:
     jobs: int = 1
     """Cores that may be used at once: from two on, both trees run at the same time."""
     where_upstream_runs: bool = False
-    """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
+    """What does not run on upstream's tree either, with the same error, is listed and is no
+    finding.
+    """
     tests: Path | None = None
 
-    def prepared(self, side: str, tree: Path, name: str, follow: str, **device: Any) -> tuple[Simulation, Path, str]:
-        """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.
+    def prepared(
+        self, side: str, tree: Path, name: str, follow: str, **device: Any
+    ) -> tuple[Simulation, Path, str]:
+        """The simulation of one run, its folder, and what is kept of it as executed lines: nothing
+        where they are known.
 
         Args:
             name: what this run is, for the names of files.
-            follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
+            follow: what the program is, in words that say all it depends on; upstream's lines are
+                then followed.
             device: `capability` or `devices` (`Settings`).
         """
         folder = self.work / side / name
         executed.clear(log := folder / "calls")
         made = self.simulation.seeing(log=str(log), **device)
-        if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
+        if (
+            side != UPSTREAM
+            or not follow
+            or self.following is None
+            or self.following.known(follow) is not None
+        ):
             return made, folder, ""
         lines = self.following.folder(follow)
         return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/` on a tree."""
-        made, folder, kept = self.prepared(side, tree, call.name, call.follow, capability=call.capability)
+        made, folder, kept = self.prepared(
+            side, tree, call.name, call.follow, capability=call.capability
+        )
         given, limit = dict(call.arguments[side]), call.limit * self.patience
-        finished, data = exchange(made.python, call.program, given, folder, made.variables(tree), limit)
+        finished, data = exchange(
+            made.python, call.program, given, folder, made.variables(tree), limit
+        )
         if kept and self.following is not None and finished.code == 0:
             self.following.keep(kept)
         return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
-        """The folder of a tiny checkpoint with this `config.json`, made once. Raises RuntimeError where it cannot be made."""
+        """The folder of a tiny checkpoint with this `config.json`, made once.
+
+        Raises RuntimeError where it cannot be made.
+        """
         text = json.dumps(config, indent=1, sort_keys=True)
-        maker = "".join(path.read_text("utf-8") for path in sorted(Path(str(writer.__file__)).parent.glob("*.*")))
-        folder = self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]
+        maker = "".join(
+            path.read_text("utf-8")
+            for path in sorted(Path(str(writer.__file__)).parent.glob("*.*"))
+        )
+        folder = (
+            self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]
+        )
         if (folder / "config.json").is_file():
             return folder
         self.progress(f"checkpoint: {config['architectures'][0]}")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "given.json").write_text(text, "utf-8")
         variables, limit = process_environment({"PYTHONPATH": str(ROOT)}), 300 * self.patience
-        command: list[str | Path] = [self.simulation.python, "-m", writer.__name__, folder / "given.json", folder]
+        command: list[str | Path] = [
+            self.simulation.python,
+            "-m",
+            writer.__name__,
+            folder / "given.json",
+            folder,
+        ]
         finished = run(command, variables=variables, output=folder / "output.txt", limit=limit)
         if finished.code != 0:
             raise RuntimeError(f"the checkpoint in {folder} could not be made: {finished.tail()}")
@@ -196,9 +243,16 @@ class Setting:
 
 
 def exchange(
-    python: Path, program: str, given: Mapping[str, Any], folder: Path, variables: Mapping[str, str], limit: float
+    python: Path,
+    program: str,
+    given: Mapping[str, Any],
+    folder: Path,
+    variables: Mapping[str, str],
+    limit: float,
 ) -> tuple[Finished, Any]:
-    """Run one of `programs/`, which takes a file of JSON and writes one: how it ended, and what it wrote; None where it wrote nothing."""
+    """Run one of `programs/`, which takes a file of JSON and writes one: how it ended, and what it
+    wrote; None where it wrote nothing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     asked, result = folder / "given.json", folder / "result.json"
     asked.write_text(json.dumps(given), "utf-8")

@@ -1,12 +1,15 @@
-"""Level *trace*: every line that upstream executes in the levels model and server stands in the generated tree.
+"""Level *trace*: every line that upstream executes in the levels model and server stands in the
+generated tree.
 
 Checks:
     programs: whose lines were followed on upstream; those that the profile refuses are left out.
-    files, executed lines: of upstream's package, by all processes of these programs.
-    one line for each way in which an executed line was accounted for: found word for word, found simplified, or missing
-        for a reason of the closed list `equivalence.trace.reasons`. What is missing without one is a finding.
+        files, executed lines: of upstream's package, by all processes of these programs. one line
+        for each way in which an executed line was accounted for: found word for word, found
+        simplified, or missing for a reason of the closed list `equivalence.trace.reasons`. What is
+        missing without one is a finding.
 
-Limits: says nothing of what no program executed. A line that is simplified within itself (an operand, an argument) counts as
+Limits: says nothing of what no program executed. A line that is simplified within itself (an
+operand, an argument) counts as
 found: what may be left out of a line is the level form's own question.
 """
 
@@ -15,7 +18,14 @@ from pathlib import Path
 
 from equivalence.levels import model, server
 from equivalence.levels.result import Ledger
-from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
+from equivalence.levels.scenarios import (
+    CONFIGURATIONS,
+    RUNS,
+    SCENARIOS,
+    Configuration,
+    Run,
+    Scenario,
+)
 from equivalence.levels.setting import UPSTREAM, Following, Setting
 from equivalence.simulation.executed import together
 from equivalence.trace.compare import EXECUTED, KINDS, compare
@@ -25,11 +35,19 @@ _REQUIRED = ("programs", "files", EXECUTED, "found word for word")
 
 Program = Configuration | Run | Scenario
 # Wrong values run through refusals, of which the server compares the answers.
-_PROGRAMS: Sequence[Program] = (*CONFIGURATIONS, *RUNS, *(one for one in SCENARIOS if not one.fields))
+_PROGRAMS: Sequence[Program] = (
+    *CONFIGURATIONS,
+    *RUNS,
+    *(one for one in SCENARIOS if not one.fields),
+)
 
 
-def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Program] = _PROGRAMS) -> LevelResult:
-    """Look for every line that upstream executed in what the levels model and server run; programs whose lines are known are not run again."""
+def run(
+    upstream: Path, generated: Path, setting: Setting, asked: Sequence[Program] = _PROGRAMS
+) -> LevelResult:
+    """Look for every line that upstream executed in what the levels model and server run; programs
+    whose lines are known are not run again.
+    """
     ledger, following = Ledger("trace"), setting.following
     assert following is not None
     known = []
@@ -42,10 +60,14 @@ def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Progr
             # Said by the level server, too: such a scenario is shown where a simulation can run it.
             ledger.limit(f"{message}.")
         else:
-            (ledger.inherit if setting.where_upstream_runs else ledger.find)("programs", "", message)
+            (ledger.inherit if setting.where_upstream_runs else ledger.find)(
+                "programs", "", message
+            )
     setting.progress(f"trace: lines of {len(known)} programs")
     lines = together(known)
-    compared = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
+    compared = compare(
+        lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated
+    )
     ledger.checks["files"] += len({*lines.running, *lines.importing})
     ledger.checks[EXECUTED] += compared.lines.total() + len(compared.missing)
     for kind in filter(compared.lines.get, KINDS):

@@ -1,7 +1,9 @@
-"""Native code of a tree without a GPU: how a library is built, read from its build lists, and its sources through a compiler's front end.
+"""Native code of a tree without a GPU: how a library is built, read from its build lists, and its
+sources through a compiler's front end.
 
-A source is preprocessed, then read with all its types; no code is made. Device code is checked as far as the front end goes, which is every
-name and type of it; what only the back end rejects (registers, shared memory, instructions of an architecture) is not seen.
+A source is preprocessed, then read with all its types; no code is made. Device code is checked as
+far as the front end goes, which is every name and type of it; what only the back end rejects
+(registers, shared memory, instructions of an architecture) is not seen.
 """
 
 import hashlib
@@ -32,7 +34,9 @@ _LIMIT = 900
 _MARKER = re.compile(rb'^# \d+ "[^"\n]*"[^\n]*\n', re.MULTILINE)
 _BLANK = re.compile(rb"\s+")
 _STUBS = Path(__file__).resolve().parent / "stubs"
-"""Headers that torch's include and that come with libraries which nothing here calls; a real one is found first."""
+"""Headers that torch's include and that come with libraries which nothing here calls; a real one is
+found first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ def read_build(folder: Path) -> Build:
     headers = [folder / "include", folder / "csrc"]
     sources, defines = set[str](), set[str]()
     missing: dict[str, None] = {}
-    for name, text in ((command.name, each.text) for command in commands for each in command.arguments):
+    for name, text in (
+        (command.name, each.text) for command in commands for each in command.arguments
+    ):
         path = posixpath.normpath(text)
         if path.endswith(_COMPILED) and "$" not in path and (folder / path).is_file():
             sources.add(path)
@@ -69,7 +75,9 @@ def read_build(folder: Path) -> Build:
                 missing[f"{place} ({origin})"] = None
             headers.append(place / third[2])
     known = dict.fromkeys(path for path in headers if path.is_dir())
-    return Build(folder, tuple(sorted(sources)), tuple(known), tuple(sorted(defines)), tuple(missing))
+    return Build(
+        folder, tuple(sorted(sources)), tuple(known), tuple(sorted(defines)), tuple(missing)
+    )
 
 
 def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str]]]:
@@ -85,7 +93,10 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
             yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
 
 
-_ASK = "import sysconfig as s, importlib.util as u; print(u.find_spec('torch').origin); print(s.get_path('include'))"
+_ASK = (
+    "import sysconfig as s, importlib.util as u; print(u.find_spec('torch').origin); "
+    "print(s.get_path('include'))"
+)
 
 
 def torch_headers() -> tuple[Path, ...]:
@@ -93,7 +104,9 @@ def torch_headers() -> tuple[Path, ...]:
     Raises InputError where there is no such environment, or it has no torch."""
     lines = execute([str(find_python()), "-c", _ASK], seconds=600).stdout.splitlines()
     if len(lines) != 2:
-        raise InputError("torch's headers were not found", "make the environment with `make simulation`")
+        raise InputError(
+            "torch's headers were not found", "make the environment with `make simulation`"
+        )
     include = Path(lines[0]).parent / "include"
     return include, include / "torch/csrc/api/include", Path(lines[1])
 
@@ -157,7 +170,11 @@ def read(preprocessed: Preprocessed) -> str:
         file = Path(scratch) / "x.ii"
         file.write_bytes(preprocessed.text)
         command = [part.replace("{}", str(file)) for part in preprocessed.command]
-        for option in {"--gen_c_file_name", "--module_id_file_name", "--stub_file_name"}.intersection(command):
+        for option in {
+            "--gen_c_file_name",
+            "--module_id_file_name",
+            "--stub_file_name",
+        }.intersection(command):
             at = command.index(option) + 1
             command[at] = str(Path(scratch) / Path(command[at]).name)
         plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
@@ -166,19 +183,34 @@ def read(preprocessed: Preprocessed) -> str:
 
 def find_nvcc() -> str:
     """The compiler; empty where there is none."""
-    found = [shutil.which("nvcc"), *(str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc")))]
+    found = [
+        shutil.which("nvcc"),
+        *(str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc"))),
+    ]
     return next((path for path in found if path), "")
 
 
 def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
     """What nvcc would run for one architecture."""
     flags = ["-arch=sm_100a", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-w"]
-    asked = [compiler.nvcc, "--dryrun", "-c", *flags, *compiler.options(build), str(path), "-o", "x.o"]
+    asked = [
+        compiler.nvcc,
+        "--dryrun",
+        "-c",
+        *flags,
+        *compiler.options(build),
+        str(path),
+        "-o",
+        "x.o",
+    ]
     lines = execute(asked, seconds=_LIMIT).stderr.splitlines()
     # Its own folder is where it says that it is.
     here = next((line.partition("_HERE_=")[2] for line in lines if "_HERE_=" in line), "")
     steps = [shlex.split(line[3:]) for line in lines if re.match(r'#\$ "?[\w./$+-]+"? ', line)]
-    return [[str(own) if (own := Path(here, first)).is_file() else first, *rest] for first, *rest in steps]
+    return [
+        [str(own) if (own := Path(here, first)).is_file() else first, *rest]
+        for first, *rest in steps
+    ]
 
 
 def _cuda(compiler: Compiler) -> list[str]:

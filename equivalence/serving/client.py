@@ -23,11 +23,12 @@ def perform(
     each: float = 120.0,
     progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Answer]:
-    """Send each request after the answer to the one before, so that the server batches them the same way each time.
+    """Send each request after the answer to the one before, so that the server batches them the
+    same way each time.
 
     Args:
-        address: `http://host:port`.
-        seconds, each: time for all, and for one; what is left over after the former is recorded as not answered.
+        address: `http://host:port`. seconds, each: time for all, and for one; what is left over
+            after the former is recorded as not answered.
         progress: told the name of each request before it is sent.
     """
     limit = time.monotonic() + seconds
@@ -41,8 +42,9 @@ def perform(
 
 
 def send(address: str, request: Request, seconds: float) -> Answer:
-    """One exchange of at most `seconds`, also where the server sends a little now and then; never raises for what it
-    answers."""
+    """One exchange of at most `seconds`, also where the server sends a little now and then; never
+    raises for what it answers.
+    """
     begin = time.monotonic()
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=seconds)
     try:
@@ -59,9 +61,13 @@ def send(address: str, request: Request, seconds: float) -> Answer:
                 connection.sock.settimeout(left)
         kind = (response.getheader("Content-Type") or "").partition(";")[0].strip()
         parsed = _parse(b"".join(parts).decode("utf-8", "replace"), kind)
-        return Answer(response.status, kind, mask(parsed), seconds=round(time.monotonic() - begin, 4))
+        return Answer(
+            response.status, kind, mask(parsed), seconds=round(time.monotonic() - begin, 4)
+        )
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return Answer(0, "", None, f"{type(error).__name__}: {error}", round(time.monotonic() - begin, 4))
+        return Answer(
+            0, "", None, f"{type(error).__name__}: {error}", round(time.monotonic() - begin, 4)
+        )
     finally:
         connection.close()
 

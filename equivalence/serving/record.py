@@ -1,4 +1,6 @@
-"""What a server answered and logged, without what differs from run to run by its nature; two answers, value by value."""
+"""What a server answered and logged, without what differs from run to run by its nature; two
+answers, value by value.
+"""
 
 import json
 import re
@@ -23,7 +25,8 @@ class Answer:
     content_type: str
     """Without its parameters."""
     body: Any
-    """The parsed JSON, the list of parsed events of a stream, or the text; volatile fields masked."""
+    """The parsed JSON, the list of parsed events of a stream, or the text; volatile fields masked.
+    """
     error: str = ""
     """What broke the exchange, empty otherwise."""
     seconds: float = 0.0
@@ -33,14 +36,21 @@ class Answer:
 Answers = Mapping[str, Answer]
 """The answers to a script, by the requests' names, in the order in which they were sent."""
 
-VOLATILE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("volatile.toml").read_text("utf-8"))
+VOLATILE: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("volatile.toml").read_text("utf-8")
+)
 """What says nothing in answers, settings and logs."""
 
 
 def mask(body: Any) -> Any:
-    """The body with the values of volatile fields, and identifiers within texts, replaced by `<masked>`."""
+    """The body with the values of volatile fields, and identifiers within texts, replaced by
+    `<masked>`.
+    """
     if isinstance(body, dict):
-        return {key: "<masked>" if key in VOLATILE["answers"] else mask(value) for key, value in body.items()}
+        return {
+            key: "<masked>" if key in VOLATILE["answers"] else mask(value)
+            for key, value in body.items()
+        }
     if isinstance(body, list):
         return [mask(item) for item in body]
     return replaced(body, VOLATILE["texts"]) if isinstance(body, str) else body
@@ -59,7 +69,9 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where two answers to a request are not equal: the values there as JSON text, empty where there is none."""
+    """One place where two answers to a request are not equal: the values there as JSON text, empty
+    where there is none.
+    """
 
     request: str
     path: str
@@ -77,14 +89,20 @@ def differences(request: str, left: Answer | None, right: Answer | None) -> tupl
     found: list[Difference] = []
     for name in ("status", "content_type", "error", "body"):
         for place, a, b in walk(getattr(left, name), getattr(right, name)):
-            path = name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+            path = name + "".join(
+                f"[{part}]" if isinstance(part, int) else f".{part}" for part in place
+            )
             numbers = isinstance(a, (int, float)) and isinstance(b, (int, float))
-            found.append(Difference(request, path, _text(a), _text(b), abs(a - b) if numbers else None))
+            found.append(
+                Difference(request, path, _text(a), _text(b), abs(a - b) if numbers else None)
+            )
     return tuple(found)
 
 
 def walk(left: Any, right: Any, place: Place = ()) -> Iterator[tuple[Place, Any, Any]]:
-    """Pairs of values that differ, with the keys and indices that lead to them; `MISSING` where there is none."""
+    """Pairs of values that differ, with the keys and indices that lead to them; `MISSING` where
+    there is none.
+    """
     if isinstance(left, dict) and isinstance(right, dict):
         for key in sorted({*left, *right}, key=str):
             yield from walk(left.get(key, MISSING), right.get(key, MISSING), (*place, key))
@@ -97,7 +115,9 @@ def walk(left: Any, right: Any, place: Place = ()) -> Iterator[tuple[Place, Any,
 
 
 _FEW = 2
-"""Events by which two streams of one answer may differ: two tokens that are ready at once travel together."""
+"""Events by which two streams of one answer may differ: two tokens that are ready at once travel
+together.
+"""
 
 
 def streamed_alike(left: Answer | None, right: Answer | None) -> bool:
@@ -110,7 +130,11 @@ def streamed_alike(left: Answer | None, right: Answer | None) -> bool:
     if replace(left, body=None, seconds=0) != replace(right, body=None, seconds=0):
         return False
     lists = isinstance(left.body, list) and isinstance(right.body, list)
-    return lists and abs(len(left.body) - len(right.body)) <= _FEW and _said(left.body) == _said(right.body)
+    return (
+        lists
+        and abs(len(left.body) - len(right.body)) <= _FEW
+        and _said(left.body) == _said(right.body)
+    )
 
 
 def _said(events: list[Any]) -> dict[Place, Any]:
@@ -154,14 +178,17 @@ _CHOICES, _NOISE = (re.compile("|".join(VOLATILE[name])) for name in ("choices",
 
 
 def loaded_classes(log: str) -> list[str]:
-    """Names of the model classes that were loaded, in order (a draft model comes second), each once."""
+    """Names of the model classes that were loaded, in order (a draft model comes second), each
+    once.
+    """
     return list(dict.fromkeys(_CLASS.findall(log)))
 
 
 def choices(log: str) -> list[str]:
     """The lines that speak of a choice, without stamps, sizes and places, sorted, each once."""
     found = set()
-    # A line of a progress bar has no end of its own: what another process says next stands behind it.
+    # A line of a progress bar has no end of its own: what another process says next stands behind
+    # it.
     for line in _BEHIND.sub(r"\n", log).splitlines():
         text = _STAMP.sub(r"\g<rank> ", line).strip()
         if len(text) <= 500 and _CHOICES.search(text) and not _NOISE.search(text):
@@ -171,15 +198,20 @@ def choices(log: str) -> list[str]:
 
 def errors(log: str) -> list[str]:
     """The last lines of tracebacks, each once: what broke, where anything did."""
-    pattern = re.compile(r"^(?:\[[^\]]*\] )?([A-Za-z_.]*(?:Error|Exception|Removed\w*)\b.*)$", re.MULTILINE)
+    pattern = re.compile(
+        r"^(?:\[[^\]]*\] )?([A-Za-z_.]*(?:Error|Exception|Removed\w*)\b.*)$", re.MULTILINE
+    )
     return list(dict.fromkeys(match[:300] for match in pattern.findall(log)))
 
 
 def settings(info: Any) -> dict[str, Any]:
-    """The resolved arguments of `/server_info`, without what is volatile; of the command line all but its ports."""
+    """The resolved arguments of `/server_info`, without what is volatile; of the command line all
+    but its ports.
+    """
     if not isinstance(info, dict):
         return {}
     known = {key: info[key] for key in sorted(info) if key not in VOLATILE["settings"]}
     return {
-        key: replaced(value, VOLATILE["commands"]) if isinstance(value, str) else value for key, value in known.items()
+        key: replaced(value, VOLATILE["commands"]) if isinstance(value, str) else value
+        for key, value in known.items()
     }

@@ -1,7 +1,9 @@
-"""What is asked of a server, in which order: the script, whose requests stand in `requests.toml`, and requests that the server's own OpenAPI
-document speaks of: each field of each body, with values of each of its types and with a wrong one.
+"""What is asked of a server, in which order: the script, whose requests stand in `requests.toml`,
+and requests that the server's own OpenAPI document speaks of: each field of each body, with values
+of each of its types and with a wrong one.
 
-What a client may send is what upstream publishes, and not what the script thinks of. `fields.toml` has bodies to begin with, and what is left out.
+What a client may send is what upstream publishes, and not what the script thinks of. `fields.toml`
+has bodies to begin with, and what is left out.
 """
 
 import tomllib
@@ -12,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 TENSORS = "tensors.base64"
-"""In a checkpoint's folder: some of its tensors, serialized as `/update_weights_from_tensor` takes them."""
+"""In a checkpoint's folder: some of its tensors, serialized as `/update_weights_from_tensor` takes
+them.
+"""
 _DECLARED, _FIELDS = (
-    tomllib.loads((Path(__file__).parent / name).read_text("utf-8")) for name in ("requests.toml", "fields.toml")
+    tomllib.loads((Path(__file__).parent / name).read_text("utf-8"))
+    for name in ("requests.toml", "fields.toml")
 )
 _PLAIN: Mapping[str, list[Any]] = {
     "string": ["x"],
@@ -54,25 +59,34 @@ class Scale:
     checkpoint: str = ""
     """Folder of the one that is served, to load its weights again; empty: that is not asked."""
     other: str = ""
-    """Folder of another one of the same shape, whose weights are loaded before; empty: that is not asked."""
+    """Folder of another one of the same shape, whose weights are loaded before; empty: that is not
+    asked.
+    """
     adapter: str = ""
     """Folder of one, to load it under a second name."""
 
 
 INTERFACE = frozenset({"openapi"})
-"""Requests for the document of the interface: the level *imports* judges it, which knows what a profile removes."""
+"""Requests for the document of the interface: the level *imports* judges it, which knows what a
+profile removes.
+"""
 
 
 def script(scale: Scale) -> tuple[Request, ...]:
-    """The requests that a server of these features is asked, in order: requests for one thing leave nothing in the
-    caches that later ones do not expect, since all servers get the same ones."""
+    """The requests that a server of these features is asked, in order: requests for one thing leave
+    nothing in the caches that later ones do not expect, since all servers get the same ones.
+    """
     found = []
     for row in _DECLARED["request"]:
         declared = _merged(_DECLARED["like"].get(row.get("like"), {}), row)
         needs = frozenset(declared.get("needs", ()))
-        if needs <= scale.features and all(getattr(scale, name) for name in declared.get("given", ())):
+        if needs <= scale.features and all(
+            getattr(scale, name) for name in declared.get("given", ())
+        ):
             body = _body(declared, scale) if "body" in declared else None
-            found.append(Request(row["name"], declared["path"], body, declared.get("method", "POST"), needs))
+            found.append(
+                Request(row["name"], declared["path"], body, declared.get("method", "POST"), needs)
+            )
     return tuple(found)
 
 
@@ -80,7 +94,11 @@ def _body(declared: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     body: dict[str, Any] = _merged({}, declared["body"])
     if "least" in declared:
         tokens = max(scale.tokens, declared["least"])
-        _put(body, ("sampling_params", "max_new_tokens") if "sampling_params" in body else ("max_tokens",), tokens)
+        _put(
+            body,
+            ("sampling_params", "max_new_tokens") if "sampling_params" in body else ("max_tokens",),
+            tokens,
+        )
     for place, what in declared.get("fill", {}).items():
         _put(body, place.split("."), _value(what, scale))
     return body
@@ -103,10 +121,14 @@ def _value(what: str, scale: Scale) -> Any:
 
 
 def _merged(wider: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, with the second one's values where both have one; tables within are merged, and none is shared."""
+    """Both, with the second one's values where both have one; tables within are merged, and none is
+    shared.
+    """
     both = {**wider, **own}
     return {
-        key: _merged(wider.get(key, {}) if key in own else {}, value) if isinstance(value, Mapping) else value
+        key: _merged(wider.get(key, {}) if key in own else {}, value)
+        if isinstance(value, Mapping)
+        else value
         for key, value in both.items()
     }
 
@@ -119,8 +141,9 @@ def _put(body: dict[str, Any], place: Iterable[str], value: Any) -> None:
 
 
 def described(document: Mapping[str, Any]) -> Iterator[Request]:
-    """One request for each endpoint of an OpenAPI 3 document that takes JSON, then some for each of its fields; each with a name of its
-    own."""
+    """One request for each endpoint of an OpenAPI 3 document that takes JSON, then some for each of
+    its fields; each with a name of its own.
+    """
     schemas = document.get("components", {}).get("schemas", {})
     left_out = {*_FIELDS["leave_out"]["fields"]}
     for path, operations in document["paths"].items():
@@ -130,7 +153,9 @@ def described(document: Mapping[str, Any]) -> Iterator[Request]:
         schema = _resolved(content["application/json"].get("schema", {}), schemas)
         fields = schema.get("properties", {})
         if (body := _FIELDS["body"].get(path)) is None:
-            body = {name: _admitted(fields[name], schemas)[0] for name in schema.get("required", ())}
+            body = {
+                name: _admitted(fields[name], schemas)[0] for name in schema.get("required", ())
+            }
         yield Request(path, path, body)
         for name in [name for name in fields if not {name, f"{path} {name}"} & left_out]:
             for number, value in enumerate([*_admitted(fields[name], schemas)[:_MOST], _WRONG]):
@@ -144,12 +169,16 @@ def _resolved(schema: Any, schemas: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _admitted(schema: Any, schemas: Mapping[str, Any], depth: int = 3) -> list[Any]:
-    """Some values that a schema admits, of each of its types; null is none of them, and below a depth only plain ones."""
+    """Some values that a schema admits, of each of its types; null is none of them, and below a
+    depth only plain ones.
+    """
     schema = _resolved(schema, schemas)
     if "const" in schema or "enum" in schema:
         return [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
     if either := [*schema.get("anyOf", ()), *schema.get("oneOf", ())]:
-        return [*chain.from_iterable(_admitted(one, schemas, depth)[:_MOST] for one in either)] or ["x"]
+        return [*chain.from_iterable(_admitted(one, schemas, depth)[:_MOST] for one in either)] or [
+            "x"
+        ]
     kind = schema.get("type")
     if kind in _PLAIN:
         return _PLAIN[kind]
@@ -158,5 +187,7 @@ def _admitted(schema: Any, schemas: Mapping[str, Any], depth: int = 3) -> list[A
         return [*([[items[0]]] if items else []), []]
     if kind == "object":
         needed = schema.get("required", ()) if depth else ()
-        return [{name: _admitted(schema["properties"][name], schemas, depth - 1)[0] for name in needed}]
+        return [
+            {name: _admitted(schema["properties"][name], schemas, depth - 1)[0] for name in needed}
+        ]
     return _ANY

@@ -38,11 +38,15 @@ class Launch:
     """The text in the log that says that it answers."""
     ready_seconds: float = 300.0
     stop_seconds: float = 15.0
-    """How long it may take to end by itself once asked; 0: it is killed, where nobody looks at how it ends."""
+    """How long it may take to end by itself once asked; 0: it is killed, where nobody looks at how
+    it ends.
+    """
 
 
 class Server(Group):
-    """A server that is started when this is made; a context manager that ends its whole process group."""
+    """A server that is started when this is made; a context manager that ends its whole process
+    group.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -54,8 +58,8 @@ class Server(Group):
     def wait_ready(self) -> float:
         """Wait for the ready text in the log, and return the seconds it took from the start.
 
-        Reading the log rather than asking for health sends nothing that could change what the server answers later.
-        Raises NotReady where it ended before, or the time is over.
+        Reading the log rather than asking for health sends nothing that could change what the
+        server answers later. Raises NotReady where it ended before, or the time is over.
         """
         limit = self._started + self.launch.ready_seconds
         wanted, kept = self.launch.ready.encode(), b""
@@ -68,7 +72,9 @@ class Server(Group):
                 if code is not None or late:
                     how = f"not ready after {self.launch.ready_seconds:.0f} s"
                     said = how if code is None else f"ended with {code} before it was ready"
-                    raise NotReady(f"{self.launch.name}: {said}", "\n".join(self.text().splitlines()[-30:]))
+                    raise NotReady(
+                        f"{self.launch.name}: {said}", "\n".join(self.text().splitlines()[-30:])
+                    )
                 time.sleep(_POLL_SECONDS)
 
     def text(self) -> str:
@@ -80,12 +86,15 @@ _PORTS = range(21_000, 31_000, 40)
 """Apart, and low: servers take further ports above their own, one of them 10,000 above."""
 
 _given: list[socket.socket] = []
-"""A datagram's port of the same number is held for each: no server asks for it, and the next one who looks finds it taken."""
+"""A datagram's port of the same number is held for each: no server asks for it, and the next one
+who looks finds it taken.
+"""
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends no other is given it, and it not twice.
-    Raises OSError where all are taken."""
+    """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends
+    no other is given it, and it not twice. Raises OSError where all are taken.
+    """
     for _ in range(len(_PORTS)):
         port, held = random.choice(_PORTS), socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe:

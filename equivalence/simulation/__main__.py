@@ -1,4 +1,6 @@
-"""`python -m equivalence.simulation TREE [--capability 9.0] -- ARGUMENTS…`: run the simulation's Python on a tree."""
+"""`python -m equivalence.simulation TREE [--capability 9.0] -- ARGUMENTS…`: run the simulation's
+Python on a tree.
+"""
 
 import argparse
 import os
@@ -23,15 +25,18 @@ def main() -> None:
 
 
 def parse(words: Sequence[str]) -> tuple[Path, tuple[int, int], list[str]]:
-    """Folder of the package, compute capability, and what is left to Python: all behind the first ``--``.
-    Raises SystemExit where the words before it are not understood."""
+    """Folder of the package, compute capability, and what is left to Python: all behind the first
+    ``--``. Raises SystemExit where the words before it are not understood.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m equivalence.simulation",
         usage="%(prog)s [-h] [--capability CAPABILITY] tree -- ...",
         description=__doc__,
     )
     parser.add_argument("tree", type=Path, help="folder that holds the package sglang")
-    parser.add_argument("--capability", type=_capability, default=(9, 0), help="compute capability, MAJOR.MINOR")
+    parser.add_argument(
+        "--capability", type=_capability, default=(9, 0), help="compute capability, MAJOR.MINOR"
+    )
     end = words.index("--") if "--" in words else len(words)
     # By hand: argparse would take options that follow the tree for arguments of Python.
     given = parser.parse_args(words[:end])

@@ -1,6 +1,8 @@
-"""`torch.cuda` of a device that is not there: capability, properties, streams and events; its operators and process groups.
+"""`torch.cuda` of a device that is not there: capability, properties, streams and events; its
+operators and process groups.
 
-Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked for.
+Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked
+for.
 """
 
 import inspect
@@ -20,12 +22,19 @@ from equivalence.simulation.settings import Settings, current
 _CUDA = "13.0"
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
 _NOTHING = (
-    "init _lazy_init _lazy_call synchronize empty_cache ipc_collect reset_peak_memory_stats manual_seed manual_seed_all seed "
+    "init _lazy_init _lazy_call synchronize empty_cache ipc_collect reset_peak_memory_stats "
+    "manual_seed manual_seed_all seed "
     "seed_all set_stream reset_max_memory_allocated set_rng_state"
 )
 _ALWAYS = (
     (None, _NOTHING),
-    (0, "memory_allocated memory_reserved max_memory_allocated max_memory_reserved current_blas_handle"),
+    (
+        0,
+        (
+            "memory_allocated memory_reserved max_memory_allocated max_memory_reserved "
+            "current_blas_handle"
+        ),
+    ),
     (True, "is_available is_initialized can_device_access_peer is_bf16_supported"),
     (False, "_is_in_bad_fork is_current_stream_capturing"),
 )
@@ -37,10 +46,20 @@ def properties(settings: Settings) -> SimpleNamespace:
     major, minor = settings.capability
     name, processors = _NAMES.get(major, ("NVIDIA simulated", 132))
     chip = {"name": name, "major": major, "minor": minor, "multi_processor_count": processors}
-    threads = {"max_threads_per_multi_processor": 2048, "max_threads_per_block": 1024, "warp_size": 32}
-    memory = {"total_memory": settings.memory, "L2_cache_size": 62914560, "shared_memory_per_multiprocessor": 233472}
+    threads = {
+        "max_threads_per_multi_processor": 2048,
+        "max_threads_per_block": 1024,
+        "warp_size": 32,
+    }
+    memory = {
+        "total_memory": settings.memory,
+        "L2_cache_size": 62914560,
+        "shared_memory_per_multiprocessor": 233472,
+    }
     memory |= {"shared_memory_per_block": 49152, "shared_memory_per_block_optin": 232448}
-    return SimpleNamespace(**chip, **threads, **memory, is_integrated=0, uuid="simulated", gcnArchName="")
+    return SimpleNamespace(
+        **chip, **threads, **memory, is_integrated=0, uuid="simulated", gcnArchName=""
+    )
 
 
 class Event(torch.cpu.Event):  # type: ignore[misc]
@@ -165,7 +184,9 @@ def _install_operators() -> None:
         if dispatch_key == "CUDA":
             name = op_name if isinstance(op_name, str) else op_name._schema.name
             # An operator with both is right as it is.
-            if torch._C._dispatch_has_kernel_for_dispatch_key(name if "::" in name else f"{self.ns}::{name}", "CPU"):
+            if torch._C._dispatch_has_kernel_for_dispatch_key(
+                name if "::" in name else f"{self.ns}::{name}", "CPU"
+            ):
                 return None
             dispatch_key = "CPU"
         return implement(self, op_name, fn, dispatch_key, **kwargs)

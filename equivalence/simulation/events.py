@@ -1,9 +1,12 @@
-"""How much a simulated server does for its start, a step of its scheduler and a streamed token: calls, lines and imports, counted.
+"""How much a simulated server does for its start, a step of its scheduler and a streamed token:
+calls, lines and imports, counted.
 
-A count is the same on every run, however busy the machine is. Counted is what the tree's own files execute in the main thread
-of each process, where all three loops run. A piece of work begins where a function of `BEGINS` is called and ends where the next
-one begins; loops that turn without a batch do no work. Of an event loop's tasks, what wakes by the clock meanwhile is no part of the
-piece: counted are the tasks that begin and end it and those that stream. Each piece is written at once: a server's processes are killed.
+A count is the same on every run, however busy the machine is. Counted is what the tree's own files
+execute in the main thread of each process, where all three loops run. A piece of work begins where
+a function of `BEGINS` is called and ends where the next one begins; loops that turn without a batch
+do no work. Of an event loop's tasks, what wakes by the clock meanwhile is no part of the
+piece: counted are the tasks that begin and end it and those that stream. Each piece is written at
+    once: a server's processes are killed.
 """
 
 import importlib
@@ -27,14 +30,26 @@ BEGINS = {
     "_handle_batch_output": "token in the tokenizer",
     "handle_batch_token_id_out": "token in the detokenizer",
 }
-"""Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop that `recv_requests` began."""
+"""Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop
+that `recv_requests` began.
+"""
 START = "start of the scheduler"
-"""From the import of its module until its loop turns: settings, weights, caches, and what it imports meanwhile."""
+"""From the import of its module until its loop turns: settings, weights, caches, and what it
+imports meanwhile.
+"""
 WAITED_FOR = "token in the tokenizer"
-"""Who waits for such a piece goes on before the next one begins. Where a busy machine brings two at once, nobody has gone on after the
-first, so that it is no whole piece and is not written."""
-LOOPS = tuple(f"sglang.srt.managers.{name}" for name in ("scheduler", "tokenizer_manager", "detokenizer_manager"))
-"""Modules of which a process imports one before its loop runs: counting starts then, since what is imported first belongs to no work."""
+"""Who waits for such a piece goes on before the next one begins.
+
+Where a busy machine brings two at once, nobody has gone on after the first, so that it is no whole
+piece and is not written.
+"""
+LOOPS = tuple(
+    f"sglang.srt.managers.{name}"
+    for name in ("scheduler", "tokenizer_manager", "detokenizer_manager")
+)
+"""Modules of which a process imports one before its loop runs: counting starts then, since what is
+imported first belongs to no work.
+"""
 KINDS = ("calls", "lines", "imports", "failed imports")
 
 
@@ -46,7 +61,9 @@ def install() -> None:
 
 
 def uncounted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, in which nothing is counted: the device does it, the host only starts it."""
+    """The same function, in which nothing is counted: the device does it, the host only
+    starts it.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         trace = sys.gettrace()
@@ -67,7 +84,9 @@ class _Task:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     streams: bool = False
-    """Whether an asynchronous generator went on: who streams an answer is one, the loop that takes tokens in is none."""
+    """Whether an asynchronous generator went on: who streams an answer is one, the loop that takes
+    tokens in is none.
+    """
 
     def line(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
@@ -83,10 +102,13 @@ class _Counter:
     def __init__(self, folder: str, root: str) -> None:
         self._folder, self._root = folder, os.path.join(root, "")
         self._inside: dict[CodeType, str | None] = {}
-        # Not imported above: what a simulated process has before its own imports could hide one that a tree lost.
+        # Not imported above: what a simulated process has before its own imports could hide one
+        # that a tree lost.
         self._current: Callable[[], object] = importlib.import_module("asyncio").current_task
         self._tasks = defaultdict[object, _Task](_Task)
-        """Task of the event loop → what it did in this piece; all is of no task where there is no such loop."""
+        """Task of the event loop → what it did in this piece; all is of no task where there is no
+        such loop.
+        """
         self._piece, self._beginner = START, _Task()
         self._file: TextIO | None = None
 
@@ -96,7 +118,9 @@ class _Counter:
         if code not in self._inside:
             ours = code.co_filename.startswith(self._root)
             managers = ours and f"{os.sep}managers{os.sep}" in code.co_filename
-            self._inside[code] = (code.co_name if managers and code.co_name in BEGINS else "") if ours else None
+            self._inside[code] = (
+                (code.co_name if managers and code.co_name in BEGINS else "") if ours else None
+            )
         begins = self._inside[code]
         if begins is None:
             if code.co_name == "_find_and_load":
@@ -124,11 +148,20 @@ class _Counter:
             return
         streams = any(one.streams for one in self._tasks.values())
         # No piece, and those that are whole only where this ends them; all others are.
-        if {"": False, START: function == "recv_requests", WAITED_FOR: streams}.get(self._piece, True):
+        if {"": False, START: function == "recv_requests", WAITED_FOR: streams}.get(
+            self._piece, True
+        ):
             if self._file is None:
                 self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
-            of = [one.counts for one in self._tasks.values() if one.streams or one in (self._beginner, task)]
-            self._file.write("\t".join([self._piece, *(str(sum(each[kind] for each in of)) for kind in KINDS)]) + "\n")
+            of = [
+                one.counts
+                for one in self._tasks.values()
+                if one.streams or one in (self._beginner, task)
+            ]
+            self._file.write(
+                "\t".join([self._piece, *(str(sum(each[kind] for each in of)) for kind in KINDS)])
+                + "\n"
+            )
         # Of this task alone frames run that count by what they hold; any other is entered anew.
         for key in [key for key, one in self._tasks.items() if one is not task]:
             del self._tasks[key]
@@ -138,7 +171,9 @@ class _Counter:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Of one kind of work: how many pieces, and of each kind of event the least and the middle number of a piece."""
+    """Of one kind of work: how many pieces, and of each kind of event the least and the middle
+    number of a piece.
+    """
 
     pieces: int
     least: Mapping[str, int]
@@ -156,5 +191,7 @@ def read(folder: Path) -> dict[str, Events]:
     found: dict[str, Events] = {}
     for name, pieces in sorted(rows.items()):
         of = dict(zip(KINDS, zip(*pieces, strict=True), strict=True))
-        found[name] = Events(len(pieces), {k: min(of[k]) for k in KINDS}, {k: median_low(of[k]) for k in KINDS})
+        found[name] = Events(
+            len(pieces), {k: min(of[k]) for k in KINDS}, {k: median_low(of[k]) for k in KINDS}
+        )
     return found

@@ -1,7 +1,9 @@
-"""Lines of a tree's own files that a simulated process executes, apart those that run while a module is imported.
+"""Lines of a tree's own files that a simulated process executes, apart those that run while a
+module is imported.
 
-A server's processes are killed rather than ended, so each of them answers while it runs: a thread looks for the file
-`asked` in the folder, and writes what was executed so far. A process that ends by itself writes when it does.
+A server's processes are killed rather than ended, so each of them answers while it runs: a thread
+looks for the file `asked` in the folder, and writes what was executed so far. A process that ends
+by itself writes when it does.
 """
 
 import atexit
@@ -34,7 +36,9 @@ class Executed:
 
 
 def install() -> None:
-    """Follow this process and its threads, where the settings name a folder for that; needs `coverage`."""
+    """Follow this process and its threads, where the settings name a folder for that; needs
+    `coverage`.
+    """
     settings = current()
     if not settings.executed:
         return
@@ -104,8 +108,12 @@ class _Watch:
             for context in (_RUNNING, _IMPORTING):
                 data.set_query_context(context)
                 # An empty module counts as executed at line 0.
-                files = {f: sorted(set(data.lines(f) or ()) - {0}) for f in sorted(data.measured_files())}
-                found[context] = {os.path.relpath(f, self._root): lines for f, lines in files.items() if lines}
+                files = {
+                    f: sorted(set(data.lines(f) or ()) - {0}) for f in sorted(data.measured_files())
+                }
+                found[context] = {
+                    os.path.relpath(f, self._root): lines for f, lines in files.items() if lines
+                }
             self._put(found)
 
     def _put(self, found: Mapping[str, Mapping[str, list[int]]]) -> None:
@@ -123,11 +131,16 @@ class _Watch:
 
 
 def ask(folder: Path, seconds: float) -> bool:
-    """Have every living process of a folder write, once; False when one did not within so many seconds."""
+    """Have every living process of a folder write, once; False when one did not within so many
+    seconds.
+    """
     files = list(folder.glob("*.json"))
     (folder / ASKED).touch()
     limit = time.monotonic() + seconds
-    while any(Path("/proc", f.stem).exists() and not json.loads(f.read_text("utf-8"))["answered"] for f in files):
+    while any(
+        Path("/proc", f.stem).exists() and not json.loads(f.read_text("utf-8"))["answered"]
+        for f in files
+    ):
         if time.monotonic() > limit:
             return False
         time.sleep(_POLL_SECONDS / 2)

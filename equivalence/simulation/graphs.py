@@ -1,9 +1,10 @@
-"""CUDA graphs on the CPU: what is dispatched between begin and end is recorded, and done again at each replay.
+"""CUDA graphs on the CPU: what is dispatched between begin and end is recorded, and done again at
+each replay.
 
-Atoms are the operators of PyTorch, the references of kernels and the starts of Triton kernels; what runs inside one
-belongs to it. A replay writes the results into the tensors of the recording, whose addresses are the graph's inputs
-and outputs, as on the device. Limit: a tensor that the recorded program wrote to and read before on a second stream
-has its last value at each replay.
+Atoms are the operators of PyTorch, the references of kernels and the starts of Triton kernels; what
+runs inside one belongs to it. A replay writes the results into the tensors of the recording, whose
+addresses are the graph's inputs and outputs, as on the device. Limit: a tensor that the recorded
+program wrote to and read before on a second stream has its last value at each replay.
 """
 
 import threading
@@ -23,7 +24,9 @@ def recording() -> Any:
 
 
 def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
-    """A function that a recorded graph holds as one step; `in_place`: its results are in its arguments, and a replay copies nothing."""
+    """A function that a recorded graph holds as one step; `in_place`: its results are in its
+    arguments, and a replay copies nothing.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         graph = recording()
@@ -42,7 +45,9 @@ def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
 
 
 def _tensors(tree: Any) -> list[Any]:
-    return [leaf for leaf in torch.utils._pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+    return [
+        leaf for leaf in torch.utils._pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)
+    ]
 
 
 class CUDAGraph(TorchDispatchMode):  # type: ignore[misc]
@@ -114,12 +119,20 @@ def capture(cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> Iterator[None]:
 
 
 def answer_of_captures(runtime: Any) -> None:
-    """Let a stub of CUDA's runtime say whether streams take part in a recording: all of them do, since they run in one order."""
+    """Let a stub of CUDA's runtime say whether streams take part in a recording: all of them do,
+    since they run in one order.
+    """
     status = runtime.cudaStreamCaptureStatus
 
     def capture_info(stream: Any, *args: Any) -> tuple[Any, ...]:
-        """Error, status, number, graph and what it waits for, of which upstream reads the first two."""
-        said = status.cudaStreamCaptureStatusActive if recording() else status.cudaStreamCaptureStatusNone
+        """Error, status, number, graph and what it waits for, of which upstream reads the first
+        two.
+        """
+        said = (
+            status.cudaStreamCaptureStatusActive
+            if recording()
+            else status.cudaStreamCaptureStatusNone
+        )
         return runtime.cudaError_t.cudaSuccess, said, 0, None, None
 
     runtime.cudaStreamGetCaptureInfo = capture_info

@@ -1,7 +1,9 @@
-"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic of narrow numbers put right.
+"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic of
+narrow numbers put right.
 
-As shipped it computes with the raw 16 bits of a bfloat16 as if they were an integer, and cuts digits off where it
-converts. Here each operation computes in float32 and rounds to the nearest, ties to even, as the device does.
+As shipped it computes with the raw 16 bits of a bfloat16 as if they were an integer, and cuts
+digits off where it converts. Here each operation computes in float32 and rounds to the nearest,
+ties to even, as the device does.
 """
 
 from dataclasses import replace
@@ -21,12 +23,20 @@ Array = Any
 
 
 def install() -> None:
-    """Set the driver, and correct the interpreter. Raises SimulationError where that is of another version than `VERSION`."""
+    """Set the driver, and correct the interpreter.
+
+    Raises SimulationError where that is of another version than `VERSION`.
+    """
     import triton
 
     if triton.__version__ != VERSION:
-        said = f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}"
-        raise calls.SimulationError(said, "install equivalence/simulation/requirements.txt (`make simulation`)")
+        said = (
+            f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for "
+            f"{VERSION}"
+        )
+        raise calls.SimulationError(
+            said, "install equivalence/simulation/requirements.txt (`make simulation`)"
+        )
     from triton.runtime import driver, interpreter, jit
 
     driver.set_active(driver_of(current()))
@@ -49,7 +59,12 @@ def driver_of(settings: Settings) -> SimpleNamespace:
     """What Triton asks of a device's driver, without a device."""
     major, minor = settings.capability
     target = SimpleNamespace(backend="cuda", arch=major * 10 + minor, warp_size=32)
-    figures = {"max_shared_mem": 232448, "multiprocessor_count": 132, "warpSize": 32, "max_num_regs": 65536}
+    figures = {
+        "max_shared_mem": 232448,
+        "multiprocessor_count": 132,
+        "warpSize": 32,
+        "max_num_regs": 65536,
+    }
     figures |= dict.fromkeys(("sm_clock_rate", "mem_clock_rate", "mem_bus_width"), 1)
     return SimpleNamespace(
         is_active=lambda: True,
@@ -68,12 +83,14 @@ def driver_of(settings: Settings) -> SimpleNamespace:
 
 
 def _quicken(interpreter: Any) -> None:
-    """Leave out what makes the interpreter slow and no result another one: nearly all time of a simulated server is spent in it."""
+    """Leave out what makes the interpreter slow and no result another one: nearly all time of a
+    simulated server is spent in it.
+    """
     tl, builder = interpreter.tl, interpreter.interpreter_builder
     # Integers overflow on a device without a word.
     builder.options = replace(builder.options, sanitize_overflow=False)
-    # As shipped, the language is made the interpreter's for each kernel and each function that one calls, and given back after it.
-    # Nothing here compiles, so that it may stay.
+    # As shipped, the language is made the interpreter's for each kernel and each function that one
+    # calls, and given back after it. Nothing here compiles, so that it may stay.
     once, patch = SimpleNamespace(restore=lambda: None), interpreter._patch_lang
     patched: set[tuple[bool, bool]] = set()
 
@@ -154,7 +171,9 @@ class _Formats:
 
 
 def _install_casts(formats: _Formats) -> None:
-    """Replace the interpreter's conversions, as below its arithmetic, where an operand is narrow."""
+    """Replace the interpreter's conversions, as below its arithmetic, where an operand is
+    narrow.
+    """
     handle, builder = formats.handle, formats.builder
     original = builder.cast_impl
 
@@ -182,7 +201,9 @@ def _lift(formats: _Formats, name: str) -> None:
         if not narrow or operation in on_bits:
             return original(self, *operands)
         kind, result = narrow[0].dtype.scalar, operation(*map(formats.wide, handles))
-        return formats.handle(result if result.dtype == bool else formats.shorten(result, kind), kind)
+        return formats.handle(
+            result if result.dtype == bool else formats.shorten(result, kind), kind
+        )
 
     setattr(formats.builder, name, operate)
 
@@ -198,7 +219,9 @@ def _install_products(formats: _Formats) -> None:
 
     def dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
         if a.dtype.scalar.is_floating():
-            return handle((np.matmul(wide(a), wide(b)) + d.data).astype(d.data.dtype), d.dtype.scalar)
+            return handle(
+                (np.matmul(wide(a), wide(b)) + d.data).astype(d.data.dtype), d.dtype.scalar
+            )
         return handle(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d.dtype.scalar)
 
     formats.builder.create_fma, formats.builder.create_dot = fma, dot

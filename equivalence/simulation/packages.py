@@ -1,8 +1,9 @@
-"""Packages that need a GPU or its compiler: they import, and raise when something of them is called; the versions that they say.
+"""Packages that need a GPU or its compiler: they import, and raise when something of them is
+called; the versions that they say.
 
-Only where a package is not installed. A few (`AT_IMPORT`) are called while modules are loaded, as languages of kernels
-in decorators and tables; what they are asked for at import is a placeholder. Kernels written in them raise like the
-others, because what starts them is a stub as well.
+Only where a package is not installed. A few (`AT_IMPORT`) are called while modules are loaded, as
+languages of kernels in decorators and tables; what they are asked for at import is a placeholder.
+Kernels written in them raise like the others, because what starts them is a stub as well.
 """
 
 import functools
@@ -21,7 +22,10 @@ from equivalence.simulation.settings import current
 _STUBS = """sgl_kernel flashinfer deep_gemm cutlass flash_attn quack tilelang tokenspeed_mla torchao torchvision torch_memory_saver cuda
 pynvml IPython compressed_tensors gguf soundfile datasets flash_mla cuda_tile"""
 PACKAGES = frozenset(_STUBS.split())
-"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB."""
+"""Top-level modules that are stubs where they are not installed.
+
+`datasets` needs no GPU, but weighs 300 MB.
+"""
 
 _CALLED = "cutlass cuda quack tilelang triton_kernels flash_attn torchvision timm cuda_tile"
 AT_IMPORT = frozenset(_CALLED.split())
@@ -35,7 +39,10 @@ _DISTRIBUTIONS = {
     "flash_attn": ("flash-attn-4", "flash-attn"),
     "quack": ("quack-kernels",),
 }
-"""Those of other names than their modules. Versions are asked for at start-up, to refuse one that is too old."""
+"""Those of other names than their modules.
+
+Versions are asked for at start-up, to refuse one that is too old.
+"""
 
 _EXCEPTION = re.compile(r"[A-Z]\w*(?:Error|Exception)(?:_\w+)?")
 """Names of exceptions: ``OutOfResourcesError``, ``NVMLError_NotSupported``."""
@@ -55,7 +62,9 @@ def version_of(module: str) -> str:
     """Version of a stub module, as upstream declares it."""
     top = module.partition(".")[0]
     declared = current().versions
-    return next((declared[n] for n in _DISTRIBUTIONS.get(top, (_normal(top),)) if n in declared), _UNKNOWN)
+    return next(
+        (declared[n] for n in _DISTRIBUTIONS.get(top, (_normal(top),)) if n in declared), _UNKNOWN
+    )
 
 
 def install() -> None:
@@ -80,7 +89,9 @@ def _normal(name: str) -> str:
 
 
 class _Stub(type):
-    """Class of all names of a stub: as attributes, bases, annotations and decorators they do no harm."""
+    """Class of all names of a stub: as attributes, bases, annotations and decorators they do no
+    harm.
+    """
 
     _is_stub: bool
     _path: str
@@ -98,7 +109,9 @@ class _Stub(type):
         raise calls.SimulationError(f"{cls._path} was called, which needs a GPU", next_step)
 
     def __getattr__(cls, name: str) -> Any:
-        if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get("_is_stub", False):
+        if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get(
+            "_is_stub", False
+        ):
             raise AttributeError(name)
         value = make(f"{cls._path}.{name}")
         type.__setattr__(cls, name, value)
@@ -150,12 +163,18 @@ class _Base:
 
 
 def make(path: str) -> Any:
-    """The stub of a dotted name; an exception class where the name looks like one, so that `except` takes it."""
+    """The stub of a dotted name; an exception class where the name looks like one, so that `except`
+    takes it.
+    """
     module, _, name = path.rpartition(".")
     if _EXCEPTION.fullmatch(name):
         return type(name, (Exception,), {"__module__": module})
     placeholder = path.partition(".")[0].removesuffix("()") in AT_IMPORT
-    return _Stub(name, (_Base,), {"_is_stub": True, "_path": path, "_placeholder": placeholder, "__module__": module})
+    return _Stub(
+        name,
+        (_Base,),
+        {"_is_stub": True, "_path": path, "_placeholder": placeholder, "__module__": module},
+    )
 
 
 class StubModule(ModuleType):
@@ -176,15 +195,24 @@ class StubModule(ModuleType):
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Finds the stubs, whose references `fill` adds. Stands last among the finders, so that an installed package goes first."""
+    """Finds the stubs, whose references `fill` adds.
+
+    Stands last among the finders, so that an installed package goes first.
+    """
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self._fill = fill
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: Any = None
+    ) -> ModuleSpec | None:
         """The stub's spec."""
         top = fullname.partition(".")[0]
-        return ModuleSpec(fullname, self, is_package=True) if top in PACKAGES and not _installed(top) else None
+        return (
+            ModuleSpec(fullname, self, is_package=True)
+            if top in PACKAGES and not _installed(top)
+            else None
+        )
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty stub module."""

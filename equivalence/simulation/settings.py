@@ -22,7 +22,8 @@ class Settings:
     log: str = ""
     """Folder for what is called (`calls`); empty: nothing is written."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of distributions that are not installed, by normalised name: what upstream declares."""
+    """Versions of distributions that are not installed, by normalised name: what upstream declares.
+    """
     executed: str = ""
     """Folder for the lines that are executed (`executed`); empty: none are followed."""
     followed: str = ""
@@ -36,7 +37,10 @@ class Settings:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
+        """Read it back.
+
+        Raises ValueError, KeyError or TypeError for a text that `to_text` did not write.
+        """
         data = json.loads(text)
         return cls(**{**data, "capability": tuple(data["capability"])})
 

@@ -1,6 +1,7 @@
 """Tensors that are asked for on a GPU are made on the CPU.
 
-A `TorchFunctionMode` would be off inside the Python body of every custom operator, so the functions themselves are
+A `TorchFunctionMode` would be off inside the Python body of every custom operator, so the functions
+themselves are
 wrapped: factories, `Tensor.to`, `Module.to`, `torch.device` as a context, `torch.load`, generators.
 """
 
@@ -12,7 +13,15 @@ from typing import Any
 import torch
 from torch.utils import _device
 
-_LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
+_LIKE = (
+    "empty_like",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+)
 _OTHERS = ("as_tensor", "asarray", "normal")
 _NEW = ("new_empty", "new_zeros", "new_full", "new_ones", "new_tensor", "new_empty_strided")
 _ASKS = "apply_vocab_mask"
@@ -24,7 +33,9 @@ def install() -> None:
     _wrap_factories()
     _wrap_methods()
     _wrap_others()
-    torch.compile = lambda model=None, *args, **kwargs: (lambda function: function) if model is None else model
+    torch.compile = lambda model=None, *args, **kwargs: (
+        (lambda function: function) if model is None else model
+    )
 
 
 def remap(device: Any) -> Any:
@@ -70,7 +81,8 @@ def _wrap_methods() -> None:
     torch._C._nn._parse_to = lambda *args, **kwargs: parse_to(*map(remap, args), **kwargs)
     # Dispatch in Python looks here, not at the device.
     tensor.is_cuda = property(lambda self: not self.is_meta)
-    # A tensor on a GPU says on which one, and upstream asks that of FP8 ones. Of others it asks which are on the CPU, too.
+    # A tensor on a GPU says on which one, and upstream asks that of FP8 ones. Of others it asks
+    # which are on the CPU, too.
     eights = (torch.float8_e4m3fn, torch.float8_e5m2)
     place, numbered = tensor.device, torch.device("cpu", 0)
     tensor.device = property(
@@ -94,7 +106,9 @@ def _wrap_others() -> None:
         @functools.wraps(function)
         def call(*args: Any, out_dtype: Any = None, **kwargs: Any) -> Any:
             # The CPU has no `out_dtype`; computing in the wider type is what it means.
-            return function(*(args if out_dtype is None else (x.to(out_dtype) for x in args)), **kwargs)
+            return function(
+                *(args if out_dtype is None else (x.to(out_dtype) for x in args)), **kwargs
+            )
 
         return call
 
@@ -111,8 +125,9 @@ class _OnDevice(torch.Tensor):  # type: ignore[misc]
 
 
 def locate(module: ModuleType) -> None:
-    """Hand tensors that say they are on the GPU to each function of the module that asks where they are, so that the tree's own
-    branch for CUDA runs."""
+    """Hand tensors that say they are on the GPU to each function of the module that asks where they
+    are, so that the tree's own branch for CUDA runs.
+    """
     for owner in (module, *(v for v in vars(module).values() if isinstance(v, type))):
         value = vars(owner).get(_ASKS)
         if isinstance(value, staticmethod):
@@ -127,6 +142,8 @@ def _located(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(on_device, args), **{name: on_device(value) for name, value in kwargs.items()})
+        return function(
+            *map(on_device, args), **{name: on_device(value) for name, value in kwargs.items()}
+        )
 
     return call

@@ -1,8 +1,9 @@
 """Does every line that upstream executed stand in the generated tree?
 
-Line by line within its function, in order (`pair`); what is missing must be of one of the kinds of `reasons`, or is a
-finding that names it. Lines in the bodies of modules and classes that an import executes are looked at too, but for what
-only defines, imports or binds a name: that is what the levels references and imports ask about.
+Line by line within its function, in order (`pair`); what is missing must be of one of the kinds of
+`reasons`, or is a finding that names it. Lines in the bodies of modules and classes that an import
+executes are looked at too, but for what only defines, imports or binds a name: that is what the
+levels references and imports ask about.
 """
 
 import ast
@@ -41,7 +42,9 @@ _Pairs = tuple[int, int, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What people said that may be missing: the rules of the profile, and the interface that it declares."""
+    """What people said that may be missing: the rules of the profile, and the interface that it
+    declares.
+    """
 
     defaults: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Tokens that rules put in place of upstream's (`allowances.default_tokens`)."""
@@ -77,7 +80,9 @@ class _File:
         return module_name(PACKAGE_PREFIX + self.path) or ""
 
 
-def _read(running: Lines, importing: Lines, upstream: Path, generated: Path) -> tuple[list[_File], Counter[str]]:
+def _read(
+    running: Lines, importing: Lines, upstream: Path, generated: Path
+) -> tuple[list[_File], Counter[str]]:
     """The files that differ; the lines of the others are counted."""
     files, lines = list[_File](), Counter[str]()
     for path in sorted({*running, *importing}):
@@ -90,8 +95,19 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path) -> 
         elif left is None and path not in running:
             lines[reasons.MODULE] += len(numbers)
         else:
-            source, remains = (Source.read((text or b"").decode("utf-8-sig")) for text in (data, left))
-            files.append(_File(path, left is None, source, remains, source.of(numbers), frozenset(source.of(ran))))
+            source, remains = (
+                Source.read((text or b"").decode("utf-8-sig")) for text in (data, left)
+            )
+            files.append(
+                _File(
+                    path,
+                    left is None,
+                    source,
+                    remains,
+                    source.of(numbers),
+                    frozenset(source.of(ran)),
+                )
+            )
     return files, lines
 
 
@@ -110,8 +126,9 @@ class Comparison:
 
     @cached_property
     def gone(self) -> dict[str, list[list[Line]]]:
-        """Executed lines of each function that is gone, by its name; an empty list of one whose result is
-        stated, or that only answers."""
+        """Executed lines of each function that is gone, by its name; an empty list of one whose
+        result is stated, or that only answers.
+        """
         return grouped(
             (_name(function), [] if self._is_idle(file, function) else ran)
             for file in self.files
@@ -132,18 +149,29 @@ class Comparison:
         if not any(executed):
             return
         left, function = file.generated.scopes.get(scope, []), lines[0].function
-        pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
+        pairs = pair(
+            [x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults
+        )
         remains = function in file.generated.functions
-        around = reasons.Around(names_of(file.generated.definitions.get(function, ())), self.names, self.idle)
+        around = reasons.Around(
+            names_of(file.generated.definitions.get(function, ())), self.names, self.idle
+        )
         for index, line in ((index, line) for index, line in enumerate(lines) if executed[index]):
             if index in pairs:
                 kind: str | None = FOUND if left[pairs[index]].tokens == line.tokens else SHORTER
             else:
-                kind = self._kind(file, line, around, remains) if function else self._bound(file, line)
+                kind = (
+                    self._kind(file, line, around, remains) if function else self._bound(file, line)
+                )
             if kind is None:
                 where, text = ".".join(line.scope) or "the module", " ".join(line.tokens)
-                said = f"upstream executed this line of {where}, which the tree has not got: {text[:200]}"
-                self.missing.append(Finding(EXECUTED, PACKAGE_PREFIX + file.path, line.number, said))
+                said = (
+                    f"upstream executed this line of {where}, which the tree has not got: "
+                    f"{text[:200]}"
+                )
+                self.missing.append(
+                    Finding(EXECUTED, PACKAGE_PREFIX + file.path, line.number, said)
+                )
             else:
                 self.lines[kind] += file.executed[line.number]
 
@@ -159,7 +187,9 @@ class Comparison:
         if self._only_for_stated(line.function):
             return reasons.STATED
         gone = file.gone and any_module_matches(self.stated.modules, file.module)
-        if gone or any_name_matches(self.stated.definitions, ".".join((file.module, *line.function))):
+        if gone or any_name_matches(
+            self.stated.definitions, ".".join((file.module, *line.function))
+        ):
             return reasons.REMOVED
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
 
@@ -175,7 +205,9 @@ class Comparison:
         return pure or self._is_stated(file, function)
 
     def _only_for_stated(self, function: Scope) -> bool:
-        """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
+        """Whether all that ran and says the function's name, or its class's, is a function that a
+        fact names.
+        """
         if (name := function[0]) not in self.only:
             said = [
                 self._is_stated(other, line.function)
@@ -190,12 +222,16 @@ class Comparison:
         """Whether the generated tree may still reach a function that is gone."""
         owner = function[0]
         # Of a class that is gone nothing can be reached without its name.
-        if len(function) == 1 or not any(scope[0] == owner for scope in file.generated.scopes if scope):
+        if len(function) == 1 or not any(
+            scope[0] == owner for scope in file.generated.scopes if scope
+        ):
             return owner in self.names.plain
         return _name(function) in self.names.plain | self.names.attributes
 
     def idle(self, name: str) -> bool:
-        """Whether functions of this name are gone, and what ran of them had no effect; they may call each other."""
+        """Whether functions of this name are gone, and what ran of them had no effect; they may
+        call each other.
+        """
         if name not in self.gone:
             # Of what is not the tree's own nothing is known.
             return False
@@ -203,7 +239,9 @@ class Comparison:
             self.known[name] = True
             # What calls functions that do nothing now did something in upstream.
             around = reasons.Around(names_of(()), replace(self.names, empty=frozenset()), self.idle)
-            self.known[name] = all(reasons.without_effect(line, around) for lines in self.gone[name] for line in lines)
+            self.known[name] = all(
+                reasons.without_effect(line, around) for lines in self.gone[name] for line in lines
+            )
         return self.known[name]
 
     def _bound(self, file: _File, line: Line) -> str | None:
@@ -213,7 +251,11 @@ class Comparison:
             return reasons.MODULE
         if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
             return reasons.BOUND
-        said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+        said = {
+            part.value
+            for part in ast.walk(node)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        }
         filed = registers_of([node]) if index is not None else ()
         let_go = index and any(is_let_go(row, file.module, index) for row in filed)
         let_go = let_go or self._hands_over_what_is_gone(node)
@@ -242,8 +284,12 @@ def compare(
 
 
 def _binds(line: Line, name: str) -> bool:
-    """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
-    only = not line.function and isinstance(line.statement, Definition | ast.Import | ast.ImportFrom)
+    """Whether a line of a module or class only defines or imports a name, or is the function's or
+    class's own.
+    """
+    only = not line.function and isinstance(
+        line.statement, Definition | ast.Import | ast.ImportFrom
+    )
     return only or name in (*line.scope[:1], *line.function[:1])
 
 
@@ -253,13 +299,18 @@ def _name(function: Scope) -> str:
 
 
 def pair(
-    upstream: Sequence[Tokens], executed: Sequence[bool], generated: Sequence[Tokens], defaults: allowances.Defaults
+    upstream: Sequence[Tokens],
+    executed: Sequence[bool],
+    generated: Sequence[Tokens],
+    defaults: allowances.Defaults,
 ) -> dict[int, int]:
-    """Index of the generated line by the index of upstream's, of which some were executed; both are logical lines of one function.
+    """Index of the generated line by the index of upstream's, of which some were executed; both are
+    logical lines of one function.
 
-    A generated function is upstream's after deletions, so its lines pair with upstream's in order. Where several pairings
-    exist (the same text stands in two branches), the level asks whether ANY leaves every executed line in place: first as many
-    generated lines as possible are paired, then as many as possible word for word, then as many executed ones as possible.
+    A generated function is upstream's after deletions, so its lines pair with upstream's in order.
+    Where several pairings exist (the same text stands in two branches), the level asks whether ANY
+    leaves every executed line in place: first as many generated lines as possible are paired, then
+    as many as possible word for word, then as many executed ones as possible.
     """
     if list(upstream) == list(generated):
         return {index: index for index in range(len(upstream))}

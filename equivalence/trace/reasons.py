@@ -1,7 +1,9 @@
 """The closed list of what may have been executed in upstream and not stand in the generated tree.
 
-Each kind says when it applies; whatever else was executed and is missing is a finding. None of them asks how the tree was
-made: they look at the missing line, at what is left of its function, and at the names that the generated tree still says.
+Each kind says when it applies; whatever else was executed and is missing is a finding. None of them
+asks how the tree was
+made: they look at the missing line, at what is left of its function, and at the names that the
+    generated tree still says.
 """
 
 import ast
@@ -13,33 +15,50 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import Definition
 
 CONDITION = "header of a decided condition"
-"""`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""
+"""`if`, `elif`, `while`, `assert`, `case`: its value was decided.
+
+What ran under it is asked for line by line.
+"""
 FRAME = "frame of a decided try"
 """`try`, `except`, `else`, `finally`: the lines within are asked for."""
 IMPORT = "import of names that are not used"
 """In a function that reads none of them any more."""
 ASSIGNMENT = "assignment that nothing reads"
-"""To names that the function does not read any more, or to attributes that no file of the tree reads."""
+"""To names that the function does not read any more, or to attributes that no file of the tree
+reads.
+"""
 DEFINITION = "definition that nothing names"
 """Of a function or class within a function that does not read its name any more."""
 CALL = "call of a function without effect"
-"""As a statement. No file of the tree reads the function's name, and what ran of it had no effect; or all functions of the
-name that the tree has do nothing."""
+"""As a statement.
+
+No file of the tree reads the function's name, and what ran of it had no effect; or all functions of
+the name that the tree has do nothing.
+"""
 FUNCTION = "function without effect that nothing names"
-"""Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and what ran of it had no
-effect, or a rule says that it only answers."""
+"""Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and
+what ran of it had no effect, or a rule says that it only answers.
+"""
 STATED = "function whose result a rule states"
-"""Gone as a whole; a fact of the profile names it, with the reason why, or all that ran and said its name is such a function."""
+"""Gone as a whole; a fact of the profile names it, with the reason why, or all that ran and said
+its name is such a function.
+"""
 REMOVED = "function that a rule removes, or its module"
-"""It is gone, nothing names it, and a rule names it, or its module, which is gone, too. What called it is asked for line by
-line."""
+"""It is gone, nothing names it, and a rule names it, or its module, which is gone, too.
+
+What called it is asked for line by line.
+"""
 IMPORTING = "function that ran only while modules were imported, gone as a whole"
 REGISTRATION = "registration of a refused value"
-"""A call in the body of a kept module that says, as a string, what the interface lists as refused, or that files what a rule
-says nothing asks for, or nothing but what the tree neither defines nor names."""
+"""A call in the body of a kept module that says, as a string, what the interface lists as refused,
+or that files what a rule says nothing asks for, or nothing but what the tree neither defines nor
+names.
+"""
 BOUND = "name of a module or class that is gone"
-"""Definitions, imports, assignments in the body of a kept module or class. Whether something needs them is what the levels
-references and imports ask."""
+"""Definitions, imports, assignments in the body of a kept module or class.
+
+Whether something needs them is what the levels references and imports ask.
+"""
 MODULE = "body of a module that is gone"
 """What an import executed of it; no function of it ran later."""
 
@@ -110,5 +129,11 @@ def called(node: ast.Expr) -> str:
 def without_effect(line: Line, around: Around) -> bool:
     """Whether a line of a function that is gone does nothing but find out what is returned."""
     node = line.statement
-    plain = isinstance(node, _ASSIGNMENTS) and all(isinstance(target, ast.Name) for target in _targets(node))
-    return plain or isinstance(node, (ast.Return, ast.Pass, ast.For)) or reason(line, around) is not None
+    plain = isinstance(node, _ASSIGNMENTS) and all(
+        isinstance(target, ast.Name) for target in _targets(node)
+    )
+    return (
+        plain
+        or isinstance(node, (ast.Return, ast.Pass, ast.For))
+        or reason(line, around) is not None
+    )

@@ -1,4 +1,7 @@
-"""A file as the lines that can be executed: which statement each is, and of which function. What code reads, by name."""
+"""A file as the lines that can be executed: which statement each is, and of which function.
+
+What code reads, by name.
+"""
 
 import ast
 import bisect
@@ -60,7 +63,10 @@ class Source:
             for line in logical_lines(text)
             if len(line.tokens) > 1 or not line.tokens[0].startswith("#")
         )
-        scopes, functions = defaultdict[Scope, list[Line]](list), defaultdict[Scope, list[Line]](list)
+        scopes, functions = (
+            defaultdict[Scope, list[Line]](list),
+            defaultdict[Scope, list[Line]](list),
+        )
         for line in lines:
             scopes[line.scope].append(line)
             if line.function:
@@ -74,8 +80,12 @@ class Source:
         return Counter(starts[place] for place in places if place >= 0)
 
 
-def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], dict[Scope, list[ast.stmt]]]:
-    """For each line, the innermost body that it stands in, and the outermost function of that; these functions."""
+def _owners(
+    tree: ast.Module, count: int
+) -> tuple[list[tuple[Scope, Scope]], dict[Scope, list[ast.stmt]]]:
+    """For each line, the innermost body that it stands in, and the outermost function of that;
+    these functions.
+    """
     owners: list[tuple[Scope, Scope]] = [((), ())] * (count + 1)
     definitions = defaultdict[Scope, list[ast.stmt]](list)
 
@@ -122,10 +132,16 @@ def names_of(nodes: Iterable[ast.AST]) -> Names:
     classes = set[str]()
     for node in (node for top in nodes for node in ast.walk(top)):
         match node:
-            case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Name(id=name)):
+            case (
+                ast.Name(id=name, ctx=ast.Load() | ast.Del())
+                | ast.AugAssign(target=ast.Name(id=name))
+            ):
                 plain.add(name)
             # An augmented assignment reads what it writes.
-            case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Attribute(attr=name)):
+            case (
+                ast.Attribute(attr=name, ctx=ast.Load() | ast.Del())
+                | ast.AugAssign(target=ast.Attribute(attr=name))
+            ):
                 attributes.add(name)
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 plain.update(alias.name.rpartition(".")[2] for alias in aliases)
@@ -137,7 +153,9 @@ def names_of(nodes: Iterable[ast.AST]) -> Names:
                 classes.add(name)
     idle = frozenset(name for name, nothing in empty.items() if nothing)
     defined = frozenset(classes | empty.keys())
-    return Names(frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts), defined)
+    return Names(
+        frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts), defined
+    )
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -147,13 +165,20 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def names_of_tree(package: Path) -> Names:
-    """Those of all Python files below a folder, but for names by which a file means a definition that the tree has.
-    Raises SyntaxError where a file is not Python."""
+    """Those of all Python files below a folder, but for names by which a file means a definition
+    that the tree has. Raises SyntaxError where a file is not Python.
+    """
     trees: dict[str, tuple[str, ast.Module]] = {}
     for file in sorted(package.rglob("*.py")):
         module = module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or ""
-        trees[module] = package_of(module, file.name == "__init__.py"), ast.parse(file.read_bytes(), str(file))
-    defined = {module: {n.name for n in tree.body if isinstance(n, Definition)} for module, (_, tree) in trees.items()}
+        trees[module] = (
+            package_of(module, file.name == "__init__.py"),
+            ast.parse(file.read_bytes(), str(file)),
+        )
+    defined = {
+        module: {n.name for n in tree.body if isinstance(n, Definition)}
+        for module, (_, tree) in trees.items()
+    }
     plain: set[str] = set()
     for module, (package_name, tree) in trees.items():
         own = set(defined[module])

@@ -1,5 +1,7 @@
-"""A cache and its layers: one for each kind of result, each counting what it found. Every result depends on this project's own code and the
-Python that runs it; one that depends on answers is kept with what was asked for it, and found again where that is answered as it was then.
+"""A cache and its layers: one for each kind of result, each counting what it found.
+
+Every result depends on this project's own code and the Python that runs it; one that depends on
+answers is kept with what was asked for it, and found again where that is answered as it was then.
 """
 
 import contextlib
@@ -19,20 +21,27 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
 """What lies in the package and is input: results that depend on it say so themselves."""
 LIMIT_BYTES = 1024 * 2**20
-"""A tree leaves 35 to 75 MiB, once for each version of the tool: a dozen trees stay, and what was not used for longest goes first."""
+"""A tree leaves 35 to 75 MiB, once for each version of the tool: a dozen trees stay, and what was
+not used for longest goes first.
+"""
 Question = tuple[Any, ...]
 """Name of what is asked, then its arguments."""
 _MOST = 24
-"""How many are kept of one input: one run folds a module in several worlds, and people go back and forth between upstreams and
-rules in which most inputs are the same."""
+"""How many are kept of one input: one run folds a module in several worlds, and people go back and
+forth between upstreams and rules in which most inputs are the same.
+"""
 _WAITING_BYTES = 16 * 2**20
 """Results that wait to be written take no more memory than this."""
 
 
 def content_digest(folder: Path, without: Container[str] = ()) -> str:
-    """SHA-256 (hex) over paths and bytes of every file below a folder, but byte code and some names directly below it."""
+    """SHA-256 (hex) over paths and bytes of every file below a folder, but byte code and some names
+    directly below it.
+    """
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.is_file()):
+    for file in sorted(
+        path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.is_file()
+    ):
         name = file.relative_to(folder)
         if name.parts[0] not in without:
             data = file.read_bytes()
@@ -43,8 +52,9 @@ def content_digest(folder: Path, without: Container[str] = ()) -> str:
 
 @functools.cache
 def tool_identity(package: str = "shrinker") -> str:
-    """Changes with every change of a package of this project and with the Python version, to the build; by default of the package that generates,
-    which imports no other to do so. What others compute says that it depends on them, too.
+    """Changes with every change of a package of this project and with the Python version, to the
+    build; by default of the package that generates, which imports no other to do so. What others
+    compute says that it depends on them, too.
     """
     code = content_digest(_CHECKOUT / package, _DATA)
     return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()
@@ -64,7 +74,9 @@ class Counts:
 
 
 class Cache:
-    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's memory, where it starts empty."""
+    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's
+    memory, where it starts empty.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._store = None
@@ -83,7 +95,9 @@ class Cache:
         return self._store is not None
 
     def layer(self, name: str, *depends: str) -> "Layer":
-        """The results of one kind, which all depend on these besides the tool (rules, versions of libraries)."""
+        """The results of one kind, which all depend on these besides the tool (rules, versions of
+        libraries).
+        """
         counts = self.counts.setdefault(name, Counts())
         return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
 
@@ -124,8 +138,12 @@ class Layer:
         """Keep results by the names of `keys`."""
         self.cache.save({keys[name]: value for name, value in results.items()})
 
-    def packed(self, keys: Mapping[str, bytes], make: Callable[[list[str]], Iterable[bytes]]) -> dict[str, bytes]:
-        """Results as they are kept, by name: what is known, and what `make` gives for the names of the others, in their order."""
+    def packed(
+        self, keys: Mapping[str, bytes], make: Callable[[list[str]], Iterable[bytes]]
+    ) -> dict[str, bytes]:
+        """Results as they are kept, by name: what is known, and what `make` gives for the names of
+        the others, in their order.
+        """
         known = self.load(keys)
         missing = [name for name in keys if name not in known]
         fresh = dict(zip(missing, make(missing), strict=True))
@@ -133,7 +151,9 @@ class Layer:
         return known | fresh
 
     def each(self, keys: Mapping[str, bytes], make: Callable[[str], Any]) -> dict[str, Any]:
-        """Results by name, in the order of the names: what `make` gives of each, or gave for an equal key before."""
+        """Results by name, in the order of the names: what `make` gives of each, or gave for an
+        equal key before.
+        """
         found = self.packed(keys, lambda missing: [pack(make(name)) for name in missing])
         return {name: unpack(found[name]) for name in keys}
 
@@ -164,12 +184,19 @@ class Variants:
         self._waiting: dict[bytes, bytes] = {}
         self._size = 0
 
-    def recall(self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]) -> dict[str, bytes]:
-        """Results that are known, packed, by the names of their inputs: what stands for all that the result depends on besides the answers. `digest`:
-        of questions and the answers that they have now.
+    def recall(
+        self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]
+    ) -> dict[str, bytes]:
+        """Results that are known, packed, by the names of their inputs: what stands for all that
+        the result depends on besides the answers. `digest`: of questions and the answers that they
+        have now.
         """
-        unread = {self._layer.key(text): text for text in inputs.values() if text not in self._known}
-        self._known |= {unread[key]: unpack(data) for key, data in self._layer.cache.load(unread).items()}
+        unread = {
+            self._layer.key(text): text for text in inputs.values() if text not in self._known
+        }
+        self._known |= {
+            unread[key]: unpack(data) for key, data in self._layer.cache.load(unread).items()
+        }
         keys: dict[str, bytes] = {}
         for name, text in inputs.items():
             for questions, answers in self._known.get(text, ()):
@@ -177,7 +204,8 @@ class Variants:
                     keys[name] = self._layer.key(text, answers.hex())
                     break
         there = ChainMap(
-            self._waiting, self._layer.cache.load(key for key in keys.values() if key not in self._waiting)
+            self._waiting,
+            self._layer.cache.load(key for key in keys.values() if key not in self._waiting),
         )
         found = {name: there[key] for name, key in keys.items() if key in there}
         self._layer.counts.add(len(inputs), len(found))
@@ -214,7 +242,9 @@ def hash_of(*parts: str) -> bytes:
 
 
 class _Pickler(pickle.Pickler):
-    """Frozen dataclasses are made again by a call: setting their fields one by one takes three times as long."""
+    """Frozen dataclasses are made again by a call: setting their fields one by one takes three
+    times as long.
+    """
 
     def reducer_override(self, value: Any) -> Any:
         """The constructor and its arguments."""
@@ -225,12 +255,22 @@ class _Pickler(pickle.Pickler):
 
 @functools.cache
 def _arguments_of(made: type) -> Callable[[Any], tuple[Any, ...]] | None:
-    """What reads from a value the arguments that make an equal one; for a frozen dataclass that takes all its fields."""
+    """What reads from a value the arguments that make an equal one; for a frozen dataclass that
+    takes all its fields.
+    """
     parameters = getattr(made, "__dataclass_params__", None)
-    if parameters is None or not parameters.frozen or not all(row.init and not row.kw_only for row in fields(made)):
+    if (
+        parameters is None
+        or not parameters.frozen
+        or not all(row.init and not row.kw_only for row in fields(made))
+    ):
         return None
     names = [row.name for row in fields(made)]
-    return attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
+    return (
+        attrgetter(*names)
+        if len(names) > 1
+        else lambda value: tuple(getattr(value, name) for name in names)
+    )
 
 
 def pack(value: object) -> bytes:

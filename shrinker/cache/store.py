@@ -1,7 +1,7 @@
 """Bytes by key in one SQLite file: whole entries or none, safe for several runs at once.
 
-Subtle: a connection is open only within a call, so that no worker process inherits one.
-Whatever is wrong with the file, the answer is *not there*: a cache that fails costs time and nothing else.
+Subtle: a connection is open only within a call, so that no worker process inherits one. Whatever is
+wrong with the file, the answer is *not there*: a cache that fails costs time and nothing else.
 """
 
 import contextlib
@@ -19,22 +19,32 @@ _WAIT_AGAIN_SECONDS = 0.2
 """The same, once a wait was in vain."""
 _UNUSED_HOURS = 30 * 24
 _NOTED_HOURS = 0.1
-"""A use is written down when the last one is older: a run that follows closely writes nothing for what it finds."""
+"""A use is written down when the last one is older: a run that follows closely writes nothing for
+what it finds.
+"""
 _HOUR_SECONDS = 3600
 _ROW_BYTES = 150
 """About what a row takes besides its value."""
 
 _LOAD = "SELECT checked, value, hour FROM entries JOIN uses USING (key) WHERE entries.key = ?"
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, checked BLOB NOT NULL, value BLOB NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS uses (key BLOB PRIMARY KEY, hour INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
+    (
+        "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, checked BLOB NOT NULL, value "
+        "BLOB NOT NULL)"
+    ),
+    (
+        "CREATE TABLE IF NOT EXISTS uses (key BLOB PRIMARY KEY, hour INTEGER NOT NULL, size "
+        "INTEGER NOT NULL) WITHOUT ROWID"
+    ),
     f"PRAGMA user_version = {_FORMAT}",
 )
 
 
 class Store:
-    """Key-value pairs in a file, made with its folder when something is first written. Above `limit` bytes the entries that
-    were not used for longest are dropped."""
+    """Key-value pairs in a file, made with its folder when something is first written.
+
+    Above `limit` bytes the entries that were not used for longest are dropped.
+    """
 
     def __init__(self, file: Path, limit: int) -> None:
         self._file = file
@@ -60,11 +70,17 @@ class Store:
             self._discard(error)
             return {}
         if stale:
-            self._write(lambda connection: connection.executemany("UPDATE uses SET hour = ? WHERE key = ?", stale))
+            self._write(
+                lambda connection: connection.executemany(
+                    "UPDATE uses SET hour = ? WHERE key = ?", stale
+                )
+            )
         return found
 
     def save(self, entries: Mapping[bytes, bytes]) -> None:
-        """Add entries, replacing those of the same key; all of them or, when the file cannot be written, none."""
+        """Add entries, replacing those of the same key; all of them or, when the file cannot be
+        written, none.
+        """
         now = _now()
         rows = [(key, _check(key, value), value) for key, value in entries.items()]
         uses = [(key, now, len(value) + _ROW_BYTES) for key, value in entries.items()]
@@ -78,7 +94,9 @@ class Store:
             self._write(write)
 
     def _drop_unused(self, connection: sqlite3.Connection, now: float) -> None:
-        gone = connection.execute("SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,)).fetchall()
+        gone = connection.execute(
+            "SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,)
+        ).fetchall()
         total = connection.execute("SELECT total(size) FROM uses").fetchone()[0]
         if total > self._limit:
             # Down to three quarters, so that not every run that follows has to drop something.
@@ -95,7 +113,8 @@ class Store:
         wait = _WAIT_AGAIN_SECONDS if self._waited else _WAIT_SECONDS
         connection = sqlite3.connect(self._file, timeout=wait, isolation_level=None)
         try:
-            # A crash of the machine may leave a broken file: it is then found to be broken, and made anew.
+            # A crash of the machine may leave a broken file: it is then found to be broken, and
+            # made anew.
             connection.execute("PRAGMA synchronous = OFF")
             if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
                 raise sqlite3.DatabaseError("written in another format")
@@ -117,7 +136,9 @@ class Store:
             self._discard(error)
 
     def _discard(self, error: Exception) -> None:
-        """Remove a file that is no sound data base; one that is only busy, read-only or without its tables stays."""
+        """Remove a file that is no sound data base; one that is only busy, read-only or without its
+        tables stays.
+        """
         if isinstance(error, sqlite3.OperationalError):
             self._waited |= "locked" in str(error)
         elif isinstance(error, sqlite3.DatabaseError):

@@ -1,9 +1,11 @@
-"""Processes that share what is loaded, since they start by fork: a pool of workers, single calls beside what goes on here, and a function over
-many files, in an order that does not change the result.
+"""Processes that share what is loaded, since they start by fork: a pool of workers, single calls
+beside what goes on here, and a function over many files, in an order that does not change the
+result.
 
-A killed worker is always noticed. The standard pool reads results from one pipe. A worker that is killed (by a person, for memory) in the
-middle of a large result leaves it waiting for the rest for ever. Here a result travels in a file and only
-its path through the pipe: so few bytes are written whole or not at all.
+A killed worker is always noticed. The standard pool reads results from one pipe. A worker that is
+killed (by a person, for memory) in the middle of a large result leaves it waiting for the rest for
+ever. Here a result travels in a file and only its path through the pipe: so few bytes are written
+whole or not at all.
 """
 
 import gc
@@ -34,24 +36,36 @@ _FORK = get_context("fork")
 
 
 class WorkerPool(ProcessPoolExecutor):
-    """A `ProcessPoolExecutor` that raises BrokenProcessPool whenever a worker was killed, and never hangs on it."""
+    """A `ProcessPoolExecutor` that raises BrokenProcessPool whenever a worker was killed, and never
+    hangs on it.
+    """
 
     def __init__(
-        self, jobs: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()
+        self,
+        jobs: int,
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
     ) -> None:
         super().__init__(jobs, _FORK, initializer, initargs)
         self._folder = tempfile.TemporaryDirectory(prefix="shrinker-", ignore_cleanup_errors=True)
 
-    def submit(self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Result]:
+    def submit(
+        self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Result]:
         """Run `fn` in a worker; `map` comes here too."""
         try:
             return super().submit(_call, self._folder.name, fn, args, kwargs)  # type: ignore[arg-type]
         except OSError as error:
-            # A worker that is killed while the others are being started closes the queues under them.
-            raise BrokenProcessPool(f"the worker processes could not be started: {error}") from error
+            # A worker that is killed while the others are being started closes the queues under
+            # them.
+            raise BrokenProcessPool(
+                f"the worker processes could not be started: {error}"
+            ) from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End the workers after the calls in hand, and remove what they left when nothing of it can be asked for any more."""
+        """End the workers after the calls in hand, and remove what they left when nothing of it can
+        be asked for any more.
+        """
         super().shutdown(wait, cancel_futures=cancel_futures)
         if wait:
             self._folder.cleanup()
@@ -77,7 +91,9 @@ def _unpack(path: str) -> object:
         return pickle.load(file)
 
 
-def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Parcel:
+def _call(
+    folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> _Parcel:
     return _Parcel(folder, fn(*args, **kwargs))
 
 
@@ -98,7 +114,8 @@ class Child(Generic[Result]):
         """What it tells, until it is done."""
         with suppress(EOFError):
             while self._done is None:
-                # Subtle: who it started holds the same pipe, which does not end where it alone is killed.
+                # Subtle: who it started holds the same pipe, which does not end where it alone is
+                # killed.
                 while not self._receiver.poll(_LISTEN_SECONDS):
                     if not self._process.is_alive() and not self._receiver.poll(0):
                         return
@@ -109,7 +126,9 @@ class Child(Generic[Result]):
                     self._done = message
 
     def __call__(self) -> Result:
-        """Wait for the result, once, or raise what the call raised; BrokenProcessPool where the process was killed."""
+        """Wait for the result, once, or raise what the call raised; BrokenProcessPool where the
+        process was killed.
+        """
         for _ in self.hear():
             pass
         if self._done is None:
@@ -122,15 +141,19 @@ class Child(Generic[Result]):
 
 @contextmanager
 def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
-    """Call something in a process of its own while this one goes on. It has all that this one has at the time, and what it changes in memory stays
-    there; what it tells, and its result, have to be picklable.
+    """Call something in a process of its own while this one goes on.
 
-    Nobody waits for it in vain: when the block is left before its result was asked for, the process is told to end (SIGTERM raises `SystemExit`
-    in the call), so that what it started is ended by whoever started it.
+    It has all that this one has at the time, and what it changes in memory stays there; what it
+    tells, and its result, have to be picklable.
+
+    Nobody waits for it in vain: when the block is left before its result was asked for, the process
+    is told to end (SIGTERM raises `SystemExit` in the call), so that what it started is ended by
+    whoever started it.
     """
     receiver, sender = _FORK.Pipe(duplex=False)
     process = _FORK.Process(target=_call_and_send, args=(call, sender))
-    # It inherits what is blocked: Ctrl-C, which reaches the whole group, finds none that does not ignore it yet.
+    # It inherits what is blocked: Ctrl-C, which reaches the whole group, finds none that does not
+    # ignore it yet.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process.start()
@@ -161,8 +184,10 @@ def _call_and_send(call: Callable[[Tell], object], sender: Connection) -> None:
 
 @contextmanager
 def without_gc(*, last: bool = False) -> Iterator[None]:
-    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time. Where the process ends soon
-    after (`last`), what it made until then is never looked through."""
+    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third
+    of the time. Where the process ends soon after (`last`), what it made until then is never looked
+    through.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -193,8 +218,9 @@ def map_files(
     jobs: int,
     progress: Progress = lambda done, total: None,
 ) -> list[Result]:
-    """`[call(item) for item in items]`, in `jobs` processes; one job stays in this process. Raises ShrinkerError when a worker was killed (out of
-    memory, by a person).
+    """`[call(item) for item in items]`, in `jobs` processes; one job stays in this process.
+
+    Raises ShrinkerError when a worker was killed (out of memory, by a person).
 
     Args:
         call: a module-level function (it is pickled by name), or a `functools.partial` of one.
@@ -203,20 +229,24 @@ def map_files(
     if jobs <= 1 or len(items) < 2:
         return _run_batch(call, items)
     count = min(len(items), jobs * _BATCHES_PER_WORKER)
-    # The heaviest item of each batch first, then the next ones in turn: none weighs much more than another.
+    # The heaviest item of each batch first, then the next ones in turn: none weighs much more than
+    # another.
     heaviest = sorted(range(len(items)), key=lambda i: -weights[i])
     batches = [heaviest[start::count] for start in range(count)]
     results: dict[int, Result] = {}
     try:
         # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
         with WorkerPool(min(jobs, count)) as pool:
-            futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
+            futures = [
+                pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches
+            ]
             for batch, future in zip(batches, futures, strict=True):
                 results.update(zip(batch, future.result(), strict=True))
                 progress(len(results), len(items))
     except BrokenProcessPool as error:
         raise ShrinkerError(
-            "a worker process was killed before it finished (often: out of memory)", "run again with fewer JOBS"
+            "a worker process was killed before it finished (often: out of memory)",
+            "run again with fewer JOBS",
         ) from error
     return [results[i] for i in range(len(items))]
 
@@ -235,7 +265,8 @@ def map_cached(
     jobs: int,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, Result]:
-    """What `call` gives for each path, in the order of the paths; only what the layer does not hold is computed. Raises as `map_files`.
+    """What `call` gives for each path, in the order of the paths; only what the layer does not hold
+    is computed. Raises as `map_files`.
 
     Args:
         layer: with all that the results depend on besides the files.

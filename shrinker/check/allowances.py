@@ -1,7 +1,9 @@
-"""The closed list of what a generated tree may hold that upstream does not: everything else is only deleted.
+"""The closed list of what a generated tree may hold that upstream does not: everything else is only
+deleted.
 
 Each allowance says where it may stand; `subsequence` counts how often a tree used it. All but the
-header, the refusal, the comma and the parentheses REPLACE something: at least one upstream token disappears in their place.
+header, the refusal, the comma and the parentheses REPLACE something: at least one upstream token
+disappears in their place.
 """
 
 import ast
@@ -45,20 +47,26 @@ RAISE = "\0raise"
 """Stands for the tokens of `raise RuntimeError("shrinker: ...")` in `Allowed`."""
 
 ERRORS = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "RuntimeError"})
-"""The named error is a RuntimeError, or the error that upstream would raise for what is not installed."""
+"""The named error is a RuntimeError, or the error that upstream would raise for what is not
+installed.
+"""
 
 ERROR_PREFIX = "shrinker: "
 _HEADER = re.compile(r"#.*\bshrinker\b", re.IGNORECASE)
 
 
 def header_of(lines: Sequence[Sequence[str]]) -> int | None:
-    """Index of the one-line provenance header (Apache-2.0 section 4b), None where a file has none: it is the first line, or stands below
-    comments that Python reads first: the interpreter line and the declaration of the encoding, which may stand below another comment."""
+    """Index of the one-line provenance header (Apache-2.0 section 4b), None where a file has none:
+    it is the first line, or stands below comments that Python reads first: the interpreter line and
+    the declaration of the encoding, which may stand below another comment.
+    """
     comments = takewhile(lambda tokens: len(tokens) == 1 and tokens[0].startswith("#"), lines[:3])
     return next((index for index, tokens in enumerate(comments) if _HEADER.match(tokens[0])), None)
 
 
-_REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line(Refuse(Span(0, 0, 0, 0), "", "_"))))
+_REFUSAL = tuple(
+    re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line(Refuse(Span(0, 0, 0, 0), "", "_")))
+)
 """Tokens of the line, in which the name of the function and the argument are open."""
 
 
@@ -102,19 +110,25 @@ def named_from(tokens: Sequence[str], package: str) -> str:
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     """The tokens of replaced texts: of upstream's and of what takes over, pairs of the manifest."""
-    tokens = grouped((json.dumps(after), (json.dumps(before), repr(before))) for before, after in pairs)
+    tokens = grouped(
+        (json.dumps(after), (json.dumps(before), repr(before))) for before, after in pairs
+    )
     return {after: frozenset(chain.from_iterable(before)) for after, before in tokens.items()}
 
 
 def _collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Write the named error, where it ends the line as a statement of its own, as the one token `RAISE`."""
+    """Write the named error, where it ends the line as a statement of its own, as the one token
+    `RAISE`.
+    """
     if "raise" not in tokens:
         return tokens
     # The comment of its line may stand after it.
     end = len(tokens) - tokens[-1].startswith("#")
     for start in (index for index, text in enumerate(tokens) if text == "raise"):
         match tokens[start:end]:
-            case [_, error, "(", *said, ")"] if error in ERRORS and (not start or tokens[start - 1] in {":", ";"}):
+            case [_, error, "(", *said, ")"] if error in ERRORS and (
+                not start or tokens[start - 1] in {":", ";"}
+            ):
                 try:
                     text = ast.literal_eval(f"({' '.join(said)})")
                 except (ValueError, SyntaxError):
@@ -133,8 +147,12 @@ def is_named_error(node: ast.stmt) -> bool:
 
 
 def error_target(node: ast.stmt) -> list[str]:
-    """Names of what a named error says is not there, from the package inwards; none for another statement."""
-    found = re.search(rf"{re.escape(ERROR_PREFIX)}(?:the program )?([\w.]+) is not part", ast.unparse(node))
+    """Names of what a named error says is not there, from the package inwards; none for another
+    statement.
+    """
+    found = re.search(
+        rf"{re.escape(ERROR_PREFIX)}(?:the program )?([\w.]+) is not part", ast.unparse(node)
+    )
     return found[1].split(".") if found else []
 
 
@@ -155,9 +173,13 @@ class Allowed(NamedTuple):
 def allowed(line: tuple[str, ...], defaults: Defaults) -> Allowed:
     """What a generated line may hold."""
     tokens = _collapse_named_error(line)
-    replace = {index: name for index in range(len(tokens)) if (name := _replacing(tokens, index, defaults))}
+    replace = {
+        index: name for index in range(len(tokens)) if (name := _replacing(tokens, index, defaults))
+    }
     insert = _inserted(tokens)
-    needed = frozenset(text for index, text in enumerate(tokens) if index not in replace and index not in insert)
+    needed = frozenset(
+        text for index, text in enumerate(tokens) if index not in replace and index not in insert
+    )
     return Allowed(tokens, replace, insert, needed, defaults)
 
 
@@ -175,7 +197,9 @@ def _replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | N
 
 
 def _inserted(tokens: Sequence[str]) -> dict[int, str]:
-    """Indices that may be inserted without anything disappearing: the comma of ``(x,)``, grouping parentheses."""
+    """Indices that may be inserted without anything disappearing: the comma of ``(x,)``, grouping
+    parentheses.
+    """
     found: dict[int, str] = {}
     opened: list[tuple[int, bool, list[int]]] = []
     for index, text in enumerate(tokens):
@@ -195,7 +219,9 @@ def _inserted(tokens: Sequence[str]) -> dict[int, str]:
 
 
 def _is_operand(tokens: Sequence[str], index: int) -> bool:
-    """True when a parenthesis after this token is a call, a class's bases or parameters, not a group."""
+    """True when a parenthesis after this token is a call, a class's bases or parameters, not a
+    group.
+    """
     if index < 0:
         return False
     text, last = tokens[index], tokens[index][-1]

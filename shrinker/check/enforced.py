@@ -1,8 +1,11 @@
-"""Claims of the rules about what can be set from outside: each needs a refusal over what it says never is, where it comes in.
+"""Claims of the rules about what can be set from outside: each needs a refusal over what it says
+never is, where it comes in.
 
-A claim names a flag, a field of a request, an environment variable, or something else. The first and what enumerations are made of flags
-must be refused in the table that the generated tree looks at; variables are refused by their rule. Of anything else the rule says
-why nothing sets it (`follows`, `machine`), or its name holds a word of another platform. Nothing here asks what folding decided.
+A claim names a flag, a field of a request, an environment variable, or something else. The first
+and what enumerations are made of flags must be refused in the table that the generated tree looks
+at; variables are refused by their rule. Of anything else the rule says why nothing sets it
+(`follows`, `machine`), or its name holds a word of another platform. Nothing here asks what folding
+decided.
 """
 
 import re
@@ -21,7 +24,9 @@ _SWITCH = re.compile(r"EnvBool|.*bool.*", re.IGNORECASE)
 
 
 class _Missing(str):
-    """What a claim says and nothing enforces; any other text says where what it speaks of comes in, and what enforces it there."""
+    """What a claim says and nothing enforces; any other text says where what it speaks of comes in,
+    and what enforces it there.
+    """
 
 
 def judge_claims(outside: Outside) -> Iterator[Judged]:
@@ -30,7 +35,9 @@ def judge_claims(outside: Outside) -> Iterator[Judged]:
     for rule in rules:
         said = dict.fromkeys(_said(rule, outside))
         missing = tuple(str(text) for text in said if isinstance(text, _Missing))
-        yield Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing)
+        yield Judged(
+            rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing
+        )
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
@@ -46,12 +53,22 @@ def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
     if isinstance(rule, Fact):
         yield from (_variable(name, rule, outside) for name in rule.environment)
         for name in rule.macros:
-            # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
-            said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
+            # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too,
+            # and no check of the host sees them.
+            said = (
+                f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of "
+                "it"
+            )
             row = Vocabulary(outside.rules.dropped).of((name,), False)
-            yield f"macro {name}: {row}" if row else _Missing(f"{said}: a compiler or a build may define it")
+            yield (
+                f"macro {name}: {row}"
+                if row
+                else _Missing(f"{said}: a compiler or a build may define it")
+            )
     others = (
-        (*rule.attributes, *rule.instances) if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
+        (*rule.attributes, *rule.instances)
+        if isinstance(rule, Fact)
+        else (*rule.lists, *rule.tables, *rule.registers)
     )
     for pattern in (*rule.calls, *rule.names, *others):
         yield from _pattern(pattern, rule, outside)
@@ -60,7 +77,9 @@ def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
 def _variable(name: str, rule: Fact, outside: Outside) -> str:
     claim = f"says that the variable {name} is"
     if rule.value:
-        return _Missing(f"{claim} {rule.value!r}, which nothing enforces: only what is off can be refused")
+        return _Missing(
+            f"{claim} {rule.value!r}, which nothing enforces: only what is off can be refused"
+        )
     if outside.foreign.within(name):
         return "environment (refused), another platform"
     for how, yes in outside.variables.get(name, ()):
@@ -76,7 +95,9 @@ def _pattern(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterable[st
     last = pattern.rpartition(".")[2]
     if last in outside.flags and pattern not in rule.calls:
         return [_flag(pattern, last, rule, outside)]
-    made = list(outside.made_of(pattern)) if isinstance(rule, Fact) and pattern in rule.calls else []
+    made = (
+        list(outside.made_of(pattern)) if isinstance(rule, Fact) and pattern in rule.calls else []
+    )
     if made and not rule.machine:
         return (_enumeration(pattern, asked, flag, rule, outside) for asked, flag in made)
     never = rule.never if isinstance(rule, Domain) else ()
@@ -87,10 +108,17 @@ def _pattern(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterable[st
 
 def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
     last = pattern.rpartition(".")[2]
-    asked = [f"request {field.owner.rpartition('.')[2]}.{last}"] if (field := outside.requests.get(last)) else []
+    asked = (
+        [f"request {field.owner.rpartition('.')[2]}.{last}"]
+        if (field := outside.requests.get(last))
+        else []
+    )
     computed = ", ".join([*asked, *_computed(pattern, rule, outside)])
     shown = f"{computed}: " if computed else ""
-    refusal = next((r.id for r in outside.rules.refusals if isinstance(rule, Domain) and r.domain == rule.id), "")
+    refusal = next(
+        (r.id for r in outside.rules.refusals if isinstance(rule, Domain) and r.domain == rule.id),
+        "",
+    )
     if refusal not in outside.placed:
         refusal = outside.refused(last) if asked and isinstance(rule, Fact) else ""
     if refusal:
@@ -104,19 +132,29 @@ def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
         return _Missing(f"follows {', '.join(lost)}, which {verb} not in force in this tree")
     if rule.follows:
         return f"{shown}follows {', '.join(rule.follows)}"
-    from_what = f"upstream computes it from {computed}" if computed else "it may be set by a checkpoint or a request"
+    from_what = (
+        f"upstream computes it from {computed}"
+        if computed
+        else "it may be set by a checkpoint or a request"
+    )
     todo = "Refuse that by a [[reject]], and name it in `follows = [...]` of this rule"
     said = f"says of `{pattern}` what nothing enforces: {from_what}. {todo}"
     return _Missing(f"{said}; or say `machine = true` where no run can set it")
 
 
 def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[str]:
-    """Flags and variables that upstream computes it from; of a text only flags that list one of these among their choices."""
+    """Flags and variables that upstream computes it from; of a text only flags that list one of
+    these among their choices.
+    """
     for kind, leaf in sorted(outside.leaves(pattern)):
         if kind == "variable" and isinstance(rule, Fact):
             yield f"variable {leaf}"
         elif kind == "flag" and (field := outside.flags.get(leaf)) is not None:
-            yield from [_shown(leaf)] if isinstance(rule, Fact) or set(rule.never) & set(field.choices or ()) else []
+            yield from (
+                [_shown(leaf)]
+                if isinstance(rule, Fact) or set(rule.never) & set(field.choices or ())
+                else []
+            )
 
 
 def _shown(flag: str) -> str:
@@ -131,9 +169,14 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
     if dependent := outside.dependent(flag):
         return f"{shown} (without effect: {dependent})"
     if isinstance(rule, Fact):
-        return _Missing(f"{claim} that it is {rule.value}, which the {shown} sets.{_paste(flag, field, 'set = true')}")
+        return _Missing(
+            f"{claim} that it is {rule.value}, which the {shown} "
+            f"sets.{_paste(flag, field, 'set = true')}"
+        )
     if rule.only:
-        used = (r.id for r in outside.refusals.get(flag, ()) if r.only and set(r.only) <= set(rule.only))
+        used = (
+            r.id for r in outside.refusals.get(flag, ()) if r.only and set(r.only) <= set(rule.only)
+        )
         if refusal := next(used, ""):
             return f"{shown} (refused by {refusal})"
         said = f"all that it may be, and the {shown} takes more"
@@ -147,18 +190,29 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
     return _Missing(f"{claim} {said}.{_paste(flag, field, domain)}")
 
 
-def _enumeration(pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside) -> str:
-    """A method of what is made of a flag: the texts for which it is true are refused where the flag is looked at."""
+def _enumeration(
+    pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside
+) -> str:
+    """A method of what is made of a flag: the texts for which it is true are refused where the flag
+    is looked at.
+    """
     true = dict(asked.asks)[pattern.rpartition(".")[2]]
     value = isinstance(rule, Fact) and bool(rule.value)
     field, shown = outside.flags[flag], _shown(flag)
     texts = [text for member, text in asked.texts if (member in true) is not value]
-    lost = [text for text in texts if field.takes(text) and not outside.refused(flag, text, asked.any_case)]
+    lost = [
+        text
+        for text in texts
+        if field.takes(text) and not outside.refused(flag, text, asked.any_case)
+    ]
     if not lost or outside.dependent(flag):
         return f"{shown} ({_refusing(flag, texts, outside)})"
     case, key = (" in any case", "\nany_case = true") if asked.any_case else ("", "")
     values = ", ".join(f'"{text}"' for text in lost)
-    said = f"says of `{pattern}` what {asked.name} gives for {', '.join(lost)}{case}, which the {shown} takes."
+    said = (
+        f"says of `{pattern}` what {asked.name} gives for {', '.join(lost)}{case}, which the "
+        f"{shown} takes."
+    )
     return _Missing(said + _paste(flag, field, f"values = [{values}]{key}"))
 
 
@@ -171,6 +225,8 @@ def _refusing(flag: str, texts: Iterable[str], outside: Outside) -> str:
 def _paste(flag: str, field: Field, which: str) -> str:
     dashed = flag.replace("_", "-")
     return (
-        f' Refuse it:\n[[reject]]\nid = "refuse-{dashed}"\nwhy = "The flag itself."\nfeature = "..."\n'
-        f'function = "{field.owner}.__post_init__"\nattribute = "{flag}"\n{which}\ninstead = "Leave out --{dashed}."'
+        f' Refuse it:\n[[reject]]\nid = "refuse-{dashed}"\n'
+        'why = "The flag itself."\nfeature = "..."\n'
+        f'function = "{field.owner}.__post_init__"\nattribute = "{flag}"\n{which}\n'
+        f'instead = "Leave out --{dashed}."'
     )

@@ -1,5 +1,6 @@
-"""What one file of upstream takes from outside, and where it keeps it: fields that a command line or a request fills, the
-enumerations that are made of them, environment variables, and names that are computed from any of these.
+"""What one file of upstream takes from outside, and where it keeps it: fields that a command line
+or a request fills, the enumerations that are made of them, environment variables, and names that
+are computed from any of these.
 
 Only what the file itself writes is read; `enforced` puts the files together.
 """
@@ -22,7 +23,9 @@ _SHORT = 15
 """Lines of a function that is read as one answer."""
 _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|needs?)_\w+")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
-_NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
+_NOTED = (
+    ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
+)
 """What `_Reader._note` looks at."""
 _LISTED = ast.Name | ast.List | ast.Tuple | ast.Set | ast.Dict
 _NO = frozenset({"", "0", "false", "no", "none", "off"})
@@ -59,7 +62,9 @@ class Entered:
     fields: list[tuple[str, str, Choices, int]] = field(default_factory=list)
     """Class, field, its choices, and line."""
     offered: dict[str, Choices] = field(default_factory=dict)
-    """Choices of what a parser adds, by the field that it fills: the command line of releases whose fields name none."""
+    """Choices of what a parser adds, by the field that it fills: the command line of releases whose
+    fields name none.
+    """
     lists: dict[str, Choices] = field(default_factory=dict)
     """What lists of the module offer, by their names."""
     enumerations: list[Asked] = field(default_factory=list)
@@ -89,13 +94,17 @@ class _Reader:
     def __init__(self, tree: ast.Module, module: str, entries: tuple[Entry, ...]) -> None:
         self.found = Entered(module)
         self._entries = entries
-        self._held = frozenset(name for entry in entries if entry.kind == "flag" for name in entry.held)
+        self._held = frozenset(
+            name for entry in entries if entry.kind == "flag" for name in entry.held
+        )
         self._own = False
         self._local: dict[str, ast.expr] = {}
         """What names of the function are bound to first."""
         for node in tree.body:
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, _LISTED):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(
+                    value, _LISTED
+                ):
                     self.found.lists[name] = _chosen(value)
 
     def block(self, body: Iterable[ast.AST]) -> None:
@@ -125,8 +134,12 @@ class _Reader:
     def _function(self, node: Function) -> None:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.found.gives.add((node.name, last_name(node.returns)))
-        assigned = sorted((n for n in statements(node) if isinstance(n, ast.Assign)), key=lambda n: -n.lineno)
-        self._local = {n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)}
+        assigned = sorted(
+            (n for n in statements(node) if isinstance(n, ast.Assign)), key=lambda n: -n.lineno
+        )
+        self._local = {
+            n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)
+        }
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
             self._computed(node.name, node.body)
 
@@ -136,25 +149,40 @@ class _Reader:
                 for name in map(last_name, targets):
                     self._computed(name, [value])
                     # ``SGLANG_X = EnvBool(True)``
-                    args, how = (value.args, last_name(value.func)) if isinstance(value, ast.Call) else ([], "")
+                    args, how = (
+                        (value.args, last_name(value.func))
+                        if isinstance(value, ast.Call)
+                        else ([], "")
+                    )
                     if args and how.startswith("Env") and _VARIABLE.fullmatch(name):
                         self.found.variables.add((name, how, _said(args[0]) not in _NO))
-            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            case (
+                ast.AnnAssign(target=target, value=ast.expr() as value)
+                | ast.NamedExpr(target=target, value=value)
+            ):
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
-            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_]):
+            case ast.Call(
+                func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_]
+            ):
                 if chosen := [key.value for key in node.keywords if key.arg == "choices"]:
                     self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(*chosen)
             case ast.Call(func=func, args=[first, *rest]):
                 if isinstance(first, ast.Constant) and (variable := _asked_variable(node)):
                     default, how = _said(rest[0]) if rest else "none", last_name(func)
-                    how = "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
-                    self.found.variables.add((variable, how, how != "EnvText" and default not in _NO))
+                    how = (
+                        "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
+                    )
+                    self.found.variables.add(
+                        (variable, how, how != "EnvText" and default not in _NO)
+                    )
                 made = last_name(func.value if isinstance(func, ast.Attribute) else func)
                 given = self._local.get(first.id, first) if isinstance(first, ast.Name) else first
                 if made[:1].isupper():
-                    self.found.made.update((made, name) for kind, name in self._leaves(given) if kind == _FLAG)
+                    self.found.made.update(
+                        (made, name) for kind, name in self._leaves(given) if kind == _FLAG
+                    )
                 if last_name(func) in {"getattr", "hasattr"} and rest:
                     self.found.reads.update(_texts(rest[0]))
             case ast.Attribute(attr=name, ctx=ast.Load()) if self._holds(node.value):
@@ -171,7 +199,9 @@ class _Reader:
 
     def _computed(self, name: str, parts: Iterable[ast.AST]) -> None:
         if name:
-            self.found.sources.update((name, kind, leaf) for part in parts for kind, leaf in self._leaves(part))
+            self.found.sources.update(
+                (name, kind, leaf) for part in parts for kind, leaf in self._leaves(part)
+            )
 
     def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         for each in walk(node):
@@ -179,7 +209,9 @@ class _Reader:
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(args=[on, ast.Constant(str(text)), *_]) if called == "getattr" and self._holds(on):
+                case ast.Call(args=[on, ast.Constant(str(text)), *_]) if (
+                    called == "getattr" and self._holds(on)
+                ):
                     yield _FLAG, text
                 case ast.Call() if variable := _asked_variable(each):
                     yield _VARIABLE_OF, variable
@@ -190,14 +222,24 @@ class _Reader:
 def _offered(annotation: ast.expr) -> Iterator[ast.expr]:
     for each in walk(annotation):
         match each:
-            case ast.keyword(arg="choices", value=chosen) | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen):
+            case (
+                ast.keyword(arg="choices", value=chosen)
+                | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen)
+            ):
                 yield chosen
 
 
 def _chosen(*nodes: ast.expr) -> Choices:
     parts = [part for node in nodes for part in walk(node)]
-    names = {part.id for part in parts if isinstance(part, ast.Name)} - {"list", "sorted", "tuple", "set"}
-    return Choices(tuple(sorted({text for part in parts for text in _texts(part)})), tuple(sorted(names)))
+    names = {part.id for part in parts if isinstance(part, ast.Name)} - {
+        "list",
+        "sorted",
+        "tuple",
+        "set",
+    }
+    return Choices(
+        tuple(sorted({text for part in parts for text in _texts(part)})), tuple(sorted(names))
+    )
 
 
 def _enumeration(node: ast.ClassDef) -> Asked:
@@ -207,8 +249,12 @@ def _enumeration(node: ast.ClassDef) -> Asked:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 texts[name] = next(_texts(value), name)
-            case ast.FunctionDef(name=name, body=[*_, ast.Return(ast.Compare(ast.Name("self"), [op], [right]))]):
-                named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
+            case ast.FunctionDef(
+                name=name, body=[*_, ast.Return(ast.Compare(ast.Name("self"), [op], [right]))]
+            ):
+                named = {
+                    last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)
+                } & texts.keys()
                 if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
                     named = texts.keys() - named
                 asks[name] = tuple(sorted(named))
@@ -219,7 +265,9 @@ def _enumeration(node: ast.ClassDef) -> Asked:
 def _asked_variable(node: ast.Call) -> str:
     """The environment variable that a call reads; empty for none."""
     match node:
-        case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr=name))) if _VARIABLE.fullmatch(name):
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr=name))) if (
+            _VARIABLE.fullmatch(name)
+        ):
             return name
         case ast.Call(args=[ast.Constant(value=str(text)), *_]) if _VARIABLE.fullmatch(text):
             return text if "env" in ast.unparse(node.func).lower() else ""

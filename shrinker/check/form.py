@@ -1,6 +1,8 @@
-"""The files of a generated tree are those of its manifest, and each is upstream's, or what is left of one's lines, or one that shrinker writes.
+"""The files of a generated tree are those of its manifest, and each is upstream's, or what is left
+of one's lines, or one that shrinker writes.
 
-The changed Python files stand each beside upstream's: a worker asks all checks of one file, and the cache keeps the answers.
+The changed Python files stand each beside upstream's: a worker asks all checks of one file, and the
+cache keeps the answers.
 """
 
 import ast
@@ -24,19 +26,35 @@ from shrinker.values.manifest import MANIFEST, contents
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import module_name
 
-LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")
+LINES = (
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cu",
+    ".cuh",
+    ".h",
+    ".hpp",
+    ".inl",
+    ".inc",
+    "CMakeLists.txt",
+    ".cmake",
+    "Cargo.toml",
+)
 """Ends of the names of files of which lines may go."""
 EXTRA, OWN = "extra files", "own files"
 _NOTE = b"Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
 _TREES, _FILES, _TOKENS = "decided trees", "subsequence files", "subsequence tokens"
 COUNTS = ("compiled", _TREES, _FILES, _TOKENS, *(f"allowed: {name}" for name in allowances.NAMES))
 _Task = tuple[EmittedFile, str]
-"""A file, and the SHA-256 of upstream's: empty where upstream has none, or shrinker writes it anew."""
+"""A file, and the SHA-256 of upstream's: empty where upstream has none, or shrinker writes it anew.
+"""
 
 
 def changed_files(trees: Trees, seen: Seen) -> None:
-    """Every file has its recorded SHA-256, every Python file compiles, and the changed ones are the decided trees and what is left of upstream's.
-    Raises ShrinkerError: a worker process was killed, or a file changed while it was read."""
+    """Every file has its recorded SHA-256, every Python file compiles, and the changed ones are the
+    decided trees and what is left of upstream's. Raises ShrinkerError: a worker process was killed,
+    or a file changed while it was read.
+    """
     theirs = trees.source.by_path
     tasks: dict[str, _Task] = {}
     for entry in trees.manifest.files:
@@ -63,15 +81,23 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
     def make(missing: list[str]) -> list[bytes]:
         asked = [tasks[path] for path in missing]
         weights = [(8 if entry.changed else 1) * entry.lines_after for entry, _ in asked]
-        judged = map_files(partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs)
-        read = {path: packed for path, (_, packed) in zip(missing, judged, strict=True) if packed is not None}
+        judged = map_files(
+            partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs
+        )
+        read = {
+            path: packed
+            for path, (_, packed) in zip(missing, judged, strict=True)
+            if packed is not None
+        }
         symbols.save({path: symbols.key(path, tasks[path][0].sha256) for path in read}, read)
         return [seen for seen, _ in judged]
 
     return [unpack(each) for each in results.packed(keys, make).values()]
 
 
-def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
+def _judge(
+    out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task
+) -> tuple[bytes, bytes | None]:
     """Ask all checks of one file: what they saw, and the file's symbols where it parses; packed."""
     (entry, theirs), path = task, task[0].path
     data = _bytes(out / path, entry.sha256)
@@ -84,19 +110,27 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
             compile(tree, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
         line, message = getattr(error, "lineno", None) or 0, getattr(error, "msg", None) or error
-        seen.find(path, line, f"does not compile: {message}", inherited=bool(theirs) and not entry.changed)
+        seen.find(
+            path, line, f"does not compile: {message}", inherited=bool(theirs) and not entry.changed
+        )
         return pack(seen), None
     if entry.changed and theirs:
         seen.look(check=_TREES)
         if entry.digest is None:
-            seen.find(path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
+            seen.find(
+                path, 0, "was changed but the manifest has no digest of the decision", check=_TREES
+            )
         elif syntax.digest(tree) != entry.digest:
             seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
-        _left(entry, data, _bytes(upstream / path, theirs), allowances.default_tokens(replaced), seen)
+        _left(
+            entry, data, _bytes(upstream / path, theirs), allowances.default_tokens(replaced), seen
+        )
     return pack(seen), pack(symbols_of(tree, path))
 
 
-def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen) -> None:
+def _left(
+    entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen
+) -> None:
     """The lines of the generated file are what is left of upstream's."""
     seen.look(check=_FILES)
     try:
@@ -120,16 +154,22 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
 def _bytes(file: Path, sha256: str) -> bytes:
     data = file.read_bytes()
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise ShrinkerError(f"{file} changed while it was read", "run again when nothing writes to it")
+        raise ShrinkerError(
+            f"{file} changed while it was read", "run again when nothing writes to it"
+        )
     return data
 
 
 def changed_lines(trees: Trees, seen: Seen) -> None:
-    """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
+    """Such a file begins with the note that it was changed, and is upstream's with lines
+    left out.
+    """
     theirs = trees.source.by_path.keys() - allowances.OWN_FILES
     for entry in trees.manifest.files:
         file = trees.out / entry.path
-        if not (entry.changed and entry.path.endswith(LINES) and entry.path in theirs and file.is_file()):
+        if not (
+            entry.changed and entry.path.endswith(LINES) and entry.path in theirs and file.is_file()
+        ):
             continue
         first, *ours = file.read_bytes().split(b"\n")
         if first.removeprefix(b"//").removeprefix(b"#").strip() != _NOTE:
@@ -141,7 +181,9 @@ def changed_lines(trees: Trees, seen: Seen) -> None:
 
 
 def files(trees: Trees, seen: Seen) -> None:
-    """Every file of the manifest is there, once, as a plain file, and nothing else but the manifest and byte code. (`form` compares SHA-256.)"""
+    """Every file of the manifest is there, once, as a plain file, and nothing else but the manifest
+    and byte code. (`form` compares SHA-256.)
+    """
     recorded = set(trees.recorded)
     present = {path for path in contents(trees.out) if path != MANIFEST}
     links = {path for path in present if (trees.out / path).is_symlink()}
@@ -158,14 +200,17 @@ def files(trees: Trees, seen: Seen) -> None:
 
 
 def upstreams_files(trees: Trees, seen: Seen) -> None:
-    """What upstream does not have is declared in `OWN_FILES`, what is recorded as unchanged has upstream's SHA-256, and what is changed of
-    upstream is something that is judged."""
+    """What upstream does not have is declared in `OWN_FILES`, what is recorded as unchanged has
+    upstream's SHA-256, and what is changed of upstream is something that is judged.
+    """
     for entry in trees.manifest.files:
         own, source = entry.path in allowances.OWN_FILES, trees.source.by_path.get(entry.path)
         if own:
             seen.look(check=OWN)
         elif source is None:
-            seen.find(entry.path, 0, "upstream has no such file and shrinker declares none", check=OWN)
+            seen.find(
+                entry.path, 0, "upstream has no such file and shrinker declares none", check=OWN
+            )
         elif entry.changed and not entry.path.endswith((".py", *LINES)):
             what = "was changed, but only Python, native sources and their build lists may be"
             seen.find(entry.path, 0, what, check=OWN)

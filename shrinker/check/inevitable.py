@@ -1,10 +1,13 @@
-"""Programs and modules that come to a named error in every run: a rule took what each of these asks for.
+"""Programs and modules that come to a named error in every run: a rule took what each of these asks
+for.
 
-A named error may stand where a feature is asked for that is not there. On the straight way through a program nothing was asked for, and a
-rule that says so (`only_when_asked`) is wrong. A function ends when the way through it, suites of tests left out, meets a named error or a
-call of one that ends: a question, since a test before it may have left. Where none may, and no word of what is dropped is in the
-function's name, it is a question that the function ends at all: whoever calls it asked for nothing. Classes are told apart by their last names, as in `hierarchy`. What
-a decorator of the package files without a key is run by whoever runs all that was filed.
+A named error may stand where a feature is asked for that is not there. On the straight way through
+a program nothing was asked for, and a rule that says so (`only_when_asked`) is wrong. A function
+ends when the way through it, suites of tests left out, meets a named error or a call of one that
+ends: a question, since a test before it may have left. Where none may, and no word of what is
+dropped is in the function's name, it is a question that the function ends at all: whoever calls it
+asked for nothing. Classes are told apart by their last names, as in `hierarchy`. What a decorator
+of the package files without a key is run by whoever runs all that was filed.
 """
 
 import ast
@@ -48,7 +51,9 @@ class _Search:
         self._members: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes whose method of this name ends."""
         classes = (each for symbols in trees.kept.values() for each in symbols.classes)
-        self._defined = grouped((name, each.name.rpartition(".")[2]) for each in classes for name, _ in each.members)
+        self._defined = grouped(
+            (name, each.name.rpartition(".")[2]) for each in classes for name, _ in each.members
+        )
         """Last names of the classes that have a method of this name."""
 
     def run(self) -> None:
@@ -63,13 +68,21 @@ class _Search:
                     self._file(path, tree)
             # A class is made by its own name, or by that of its methods' `cls`.
             ended = (name.split(".")[-2:] for name in [*self._ends][before:])
-            wanted = {rf"\b{each[0]}\b" if each[-1] in _MADE_BY else rf"\b{each[-1]}\s*\(" for each in ended}
+            wanted = {
+                rf"\b{each[0]}\b" if each[-1] in _MADE_BY else rf"\b{each[-1]}\s*\("
+                for each in ended
+            }
 
     def _file(self, path: str, tree: ast.Module) -> None:
         symbols = self._trees.kept[path]
         # A program that no root runs is a named error and nothing else.
-        programs = [node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])]
-        for what, body in (("the module", tree.body), *(("the program", body) for body in programs)):
+        programs = [
+            node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])
+        ]
+        for what, body in (
+            ("the module", tree.body),
+            *(("the program", body) for body in programs),
+        ):
             if why := self._reason(body, symbols, ""):
                 self._seen.ask(path, body[0].lineno, f"{what} {_ENDS}: {why}")
         module = symbols.module or path
@@ -94,7 +107,9 @@ class _Search:
         explained = self._words.whole(name) or self._words.of(name.split("."), False)
         if not explained and all(_ends_by_itself(each.body) for each in functions):
             asked = "a [[fact]] for what it calls, or a word of [[dropped]]"
-            self._seen.ask(path, functions[0].lineno, f"{name} {_ALWAYS}; {asked}", check=_FUNCTIONS)
+            self._seen.ask(
+                path, functions[0].lineno, f"{name} {_ALWAYS}; {asked}", check=_FUNCTIONS
+            )
 
     def _reason(self, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> str:
         for node in _straight(body):
@@ -117,7 +132,9 @@ class _Search:
 
     def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
         for member in members:
-            around = self._trees.families.around(owner, below=below).intersection(self._defined.get(member, ()))
+            around = self._trees.families.around(owner, below=below).intersection(
+                self._defined.get(member, ())
+            )
             if around and around <= self._members[member]:
                 return f"{owner}.{member}"
         return ""
@@ -136,7 +153,9 @@ class _Search:
 
 
 def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
-    """What runs of a block whatever its tests say, in order; what may leave it early is taken for a test like any other."""
+    """What runs of a block whatever its tests say, in order; what may leave it early is taken for a
+    test like any other.
+    """
     for node in body:
         match node:
             case ast.Raise():
@@ -146,7 +165,13 @@ def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
                 for item in node.items:
                     yield from _calls(item.context_expr)
                 yield from _straight(node.body)
-            case ast.If(asked) | ast.While(asked) | ast.Match(asked) | ast.For(iter=asked) | ast.AsyncFor(iter=asked):
+            case (
+                ast.If(asked)
+                | ast.While(asked)
+                | ast.Match(asked)
+                | ast.For(iter=asked)
+                | ast.AsyncFor(iter=asked)
+            ):
                 yield from _calls(asked)
             case ast.Try(handlers=handlers):
                 # An error in it may be caught.
@@ -164,7 +189,9 @@ def _ends_by_itself(body: Sequence[ast.stmt]) -> bool:
             return True
         if isinstance(node, ast.With | ast.AsyncWith) and _ends_by_itself(node.body):
             return True
-        if not isinstance(node, Definition) and any(isinstance(part, _LEAVING) for part in walk(node)):
+        if not isinstance(node, Definition) and any(
+            isinstance(part, _LEAVING) for part in walk(node)
+        ):
             return False
     return False
 
@@ -173,7 +200,13 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     """Calls that an expression makes whatever its parts give."""
     if isinstance(node, _APART):
         return
-    first = [node.test] if isinstance(node, ast.IfExp) else node.values[:1] if isinstance(node, ast.BoolOp) else None
+    first = (
+        [node.test]
+        if isinstance(node, ast.IfExp)
+        else node.values[:1]
+        if isinstance(node, ast.BoolOp)
+        else None
+    )
     for part in children(node) if first is None else first:
         yield from _calls(part)
     if isinstance(node, ast.Call):

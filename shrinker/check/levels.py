@@ -4,7 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from shrinker.check import capabilities, entries, form, inevitable, lost, native, reached, references, ruff
+from shrinker.check import (
+    capabilities,
+    entries,
+    form,
+    inevitable,
+    lost,
+    native,
+    reached,
+    references,
+    ruff,
+)
 from shrinker.check.trees import Seen, Trees
 from shrinker.values.outcome import Evidence
 
@@ -62,9 +72,13 @@ CHECKS = (
 
 
 def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence:
-    """Ask the checks of one of `EVIDENCE_LEVELS`; `progress` receives one line a step. `findings` is empty exactly when the tree passed. What
-    *capabilities* finds is *open*: questions about an upstream that nobody has read, faults of the pinned one's tree. Without `[[dropped]]` rules it
-    looks at nothing. Raises InputError: ruff is missing or fails; ShrinkerError: a worker process was killed."""
+    """Ask the checks of one of `EVIDENCE_LEVELS`; `progress` receives one line a step.
+
+    `findings` is empty exactly when the tree passed. What *capabilities* finds is *open*: questions
+    about an upstream that nobody has read, faults of the pinned one's tree. Without `[[dropped]]`
+    rules it looks at nothing. Raises InputError: ruff is missing or fails; ShrinkerError: a worker
+    process was killed.
+    """
     if level == CAPABILITIES and not (trees.rules and trees.rules.dropped):
         return Evidence(level, True, (), (), ())
     progress(f"{level}: {len(trees.manifest.files)} files")
@@ -72,10 +86,15 @@ def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence
     for check in CHECKS:
         if check.level == level:
             seen.check = check.name
-            seen.counts.update(dict.fromkeys((check.name,) if check.counts is None else check.counts, 0))
+            seen.counts.update(
+                dict.fromkeys((check.name,) if check.counts is None else check.counts, 0)
+            )
             check.run(trees, seen)
     order = attrgetter("path", "line", "check", "message")
     found = (seen.findings, seen.inherited, seen.open)
     findings, inherited, questions = (tuple(sorted(set(each), key=order)) for each in found)
-    progress(f"{level}: {len(findings)} findings, {len(inherited)} inherited from upstream, {len(questions)} open")
+    progress(
+        f"{level}: {len(findings)} findings, {len(inherited)} inherited from upstream, "
+        f"{len(questions)} open"
+    )
     return Evidence(level, not findings, tuple(seen.counts.items()), findings, inherited, questions)

@@ -1,7 +1,9 @@
-"""What changed files lost of what nobody has to name: members and stored attributes that kept code still looks up, bases, decorators; what a
-module does when it is loaded (files itself, fills tables, imports what rows of a loop name); and what is found in it by a text.
+"""What changed files lost of what nobody has to name: members and stored attributes that kept code
+still looks up, bases, decorators; what a module does when it is loaded (files itself, fills tables,
+imports what rows of a loop name); and what is found in it by a text.
 
-Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
+Classes are told apart by their last names, so that two of one name count as one: what is asked is
+asked of both.
 """
 
 import builtins
@@ -17,7 +19,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def members(trees: Trees, seen: Seen) -> None:
-    """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
+    """Methods and attributes; fields of what is made by its fields, and methods below a class of
+    another package, may not go at all.
+    """
     families = trees.families
     for symbols, ours, each in trees.classes():
         left, last = dict(ours.members), each.name.rpartition(".")[2]
@@ -40,20 +44,31 @@ def members(trees: Trees, seen: Seen) -> None:
                 why = ", and no rule takes this member of the enumeration away"
             if why is not None:
                 # Nobody here has to look these up: Python does, or who makes or drives the object.
-                seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
+                seen.find(
+                    symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})"
+                )
                 continue
             where = f"{symbols.path}:{line}"
             if missed := families.look_up(name, last):
-                seen.find(*missed, f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})")
+                seen.find(
+                    *missed,
+                    f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})",
+                )
             elif (place := trees.handed_texts.get(name)) and not families.defines(name):
                 seen.find(
-                    *place, f"hands on {name!r}, which no class has any more: {each.name} had it (upstream: {where})"
+                    *place,
+                    (
+                        f"hands on {name!r}, which no class has any more: {each.name} had it "
+                        f"(upstream: {where})"
+                    ),
                 )
 
 
 def stores(trees: Trees, seen: Seen) -> None:
-    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
-    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there."""
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method
+    of the same family still reads there. What only private methods stored that upstream itself
+    calls nowhere but in classes that it never makes was never there.
+    """
     kept = trees.kept.values()
     binds = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     binds.update(*(symbols.binds for symbols in kept))
@@ -64,7 +79,10 @@ def stores(trees: Trees, seen: Seen) -> None:
                 last = each.name.rpartition(".")[2]
                 if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
                     continue
-                message = f"reads self.{name}, which nothing stores any more (upstream: {symbols.path}:{line})"
+                message = (
+                    f"reads self.{name}, which nothing stores any more (upstream: "
+                    f"{symbols.path}:{line})"
+                )
                 if trees.users.ever_stored(symbols.path, name):
                     seen.ask(*missed, message)
                 else:
@@ -81,7 +99,9 @@ def bases(trees: Trees, seen: Seen) -> None:
                 continue
             seen.look()
             if base in symbols.bound:
-                seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
+                seen.find(
+                    symbols.path, 0, f"class {each.name} lost its base {base}, which is still there"
+                )
                 continue
             for module, origin in theirs.closure(symbols.module or "", base):
                 for name, line in origin.members:
@@ -89,10 +109,16 @@ def bases(trees: Trees, seen: Seen) -> None:
                     if name in own:
                         continue
                     if is_special(name):
-                        message = f"class {each.name} lost base {origin.name}, which gave it {name} {where}"
+                        message = (
+                            f"class {each.name} lost base {origin.name}, which gave it {name} "
+                            f"{where}"
+                        )
                         seen.find(symbols.path, 0, message)
                     elif missed := trees.families.look_up(name, last):
-                        message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
+                        message = (
+                            f"looks up {name!r}, which class {each.name} had from its base "
+                            f"{origin.name} {where}"
+                        )
                         seen.find(*missed, message)
 
 
@@ -103,7 +129,9 @@ def decorators(trees: Trees, seen: Seen) -> None:
             left = [decorators for _, decorators in upstream.decorated[name]]
             seen.look(sum(map(len, left)))
             # Those with the most first: the others are content with any.
-            for line, decorators in sorted(symbols.decorated[name], key=lambda row: -len(row[1]))[: len(left)]:
+            for line, decorators in sorted(symbols.decorated[name], key=lambda row: -len(row[1]))[
+                : len(left)
+            ]:
                 kept = Counter(decorators)
                 like = min(left, key=lambda each: (len(Counter[str](each) - kept), -len(each)))
                 left.remove(like)
@@ -112,13 +140,17 @@ def decorators(trees: Trees, seen: Seen) -> None:
 
 
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
-    """True when a rule says that nothing asks for what is filed, or when something in the statement is gone."""
+    """True when a rule says that nothing asks for what is filed, or when something in the statement
+    is gone.
+    """
     gone = (index.removes_member(said) or index.removes_module(said) for said in registration.says)
     return index.unregistered(f"{module}.{registration.function}", registration.key) or any(gone)
 
 
 def registrations(trees: Trees, seen: Seen) -> None:
-    """Statements and decorators that register something, gone from a module that still has all that they name."""
+    """Statements and decorators that register something, gone from a module that still has all that
+    they name.
+    """
     if trees.rules is None:
         return
     for symbols, upstream in trees.pairs():
@@ -133,22 +165,31 @@ def registrations(trees: Trees, seen: Seen) -> None:
                 and each.line not in trees.decided_lines(symbols.path)
             ):
                 what = f"{each.function} no longer files {each.key!r}"
-                seen.find(symbols.path, 0, f"{what}, and no rule says why (upstream: line {each.line})")
+                seen.find(
+                    symbols.path, 0, f"{what}, and no rule says why (upstream: line {each.line})"
+                )
 
 
 def names_by_text(trees: Trees, seen: Seen) -> None:
-    """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
+    """Names that modules assigned and that kept code looks up by a text (``getattr(module,
+    "EntryClass")``).
+    """
     asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
         for name, line in ((name, line) for name, line in upstream.assigned if name in asked):
             seen.look()
             if name not in symbols.bound:
-                message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
+                message = (
+                    f"has no {name!r} any more, which kept code looks up by a text (upstream: line "
+                    f"{line})"
+                )
                 seen.find(symbols.path, 0, message)
 
 
 def imports_of_loops(trees: Trees, seen: Seen) -> None:
-    """Modules that loops of modules import in upstream and not in the generated tree, and those that they import and that are not there."""
+    """Modules that loops of modules import in upstream and not in the generated tree, and those
+    that they import and that are not there.
+    """
     if trees.rules is None:
         return
     modules = {symbols.module for symbols in trees.kept.values()}
@@ -163,9 +204,12 @@ def imports_of_loops(trees: Trees, seen: Seen) -> None:
 
 
 def rows(trees: Trees, seen: Seen) -> None:
-    """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
-    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
-    stand under; but none of a member where a loop goes through its enumeration."""
+    """What looks where a row is gone finds another one, or none.
+
+    A table that went as a whole is looked at by nobody. Rows may go whose key the tree refuses by
+    name, that name members of enumerations which the rules remove, or with the test that they stand
+    under; but none of a member where a loop goes through its enumeration.
+    """
     refused = [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
@@ -185,14 +229,24 @@ def rows(trees: Trees, seen: Seen) -> None:
                 and line not in trees.decided_lines(symbols.path)
             ):
                 shown = f"{key}: {value}" if key else value
-                seen.find(symbols.path, 0, f"{where} lost {shown}, which is still there (upstream: line {line})")
+                seen.find(
+                    symbols.path,
+                    0,
+                    f"{where} lost {shown}, which is still there (upstream: line {line})",
+                )
 
 
 def dispatches(trees: Trees, seen: Seen) -> None:
-    """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler."""
-    classes = {each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes}
+    """Classes that are still there, and that a table which is still there had a row for: what is
+    made of them meets no handler.
+    """
+    classes = {
+        each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes
+    }
     for symbols, upstream in trees.pairs():
-        stays = {(kind, row.value) for table in symbols.dispatches for row in table for kind in row.kinds}
+        stays = {
+            (kind, row.value) for table in symbols.dispatches for row in table for kind in row.kinds
+        }
         asked = {kind for kind, _ in stays}
         for table in upstream.dispatches:
             if not any((kind, row.value) in stays for row in table for kind in row.kinds):

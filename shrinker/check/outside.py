@@ -1,5 +1,6 @@
-"""What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
-of flags; and where the generated tree refuses them."""
+"""What comes into a server from outside, by upstream's text: flags, fields of requests, environment
+variables, enumerations that are made of flags; and where the generated tree refuses them.
+"""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,10 +44,17 @@ class Outside:
     """What comes in from outside, over all files."""
 
     def __init__(
-        self, rules: Ruleset, files: Sequence[Entered], placed: frozenset[str], written: Callable[[str], bool]
+        self,
+        rules: Ruleset,
+        files: Sequence[Entered],
+        placed: frozenset[str],
+        written: Callable[[str], bool],
     ) -> None:
-        """Of files of upstream that the tree keeps. `placed` are ids of refusals at which the generated tree looks; `written` says whether one
-        of the files of which a pattern may speak writes its last name."""
+        """Of files of upstream that the tree keeps.
+
+        `placed` are ids of refusals at which the generated tree looks; `written` says whether one
+        of the files of which a pattern may speak writes its last name.
+        """
         self.rules = rules
         self._by_id = rules.by_id()
         self.written = written
@@ -63,16 +71,26 @@ class Outside:
                     (self.flags if kind == "flag" else self.requests)[name] = field
         self._fed = grouped(row for file in files for row in file.made)
         self._gives = grouped(row for file in files for row in file.gives)
-        self._enumerations = grouped((method, e) for file in files for e in file.enumerations for method, _ in e.asks)
-        self._sources = grouped((name, (file.module, of, leaf)) for file in files for name, of, leaf in file.sources)
-        self.variables = grouped((name, (how, yes)) for file in files for name, how, yes in sorted(file.variables))
-        looked_at = ((each, name) for each in rules.refusals if each.id in placed for name in each.attributes)
+        self._enumerations = grouped(
+            (method, e) for file in files for e in file.enumerations for method, _ in e.asks
+        )
+        self._sources = grouped(
+            (name, (file.module, of, leaf)) for file in files for name, of, leaf in file.sources
+        )
+        self.variables = grouped(
+            (name, (how, yes)) for file in files for name, how, yes in sorted(file.variables)
+        )
+        looked_at = (
+            (each, name) for each in rules.refusals if each.id in placed for name in each.attributes
+        )
         self.refusals = grouped((name.rpartition(".")[2], each) for each, name in looked_at)
         """By the field that they look at."""
         self.foreign = foreign_words(rules)
 
     def _texts(self, choices: Choices, seen: frozenset[str] = frozenset()) -> set[str] | None:
-        """All of them, with those of lists that are anywhere; None where one of these is not known."""
+        """All of them, with those of lists that are anywhere; None where one of these is
+        not known.
+        """
         found = set(choices.texts)
         for name in choices.lists:
             lists = self._lists.get(name, ()) if name not in seen else ()
@@ -92,7 +110,14 @@ class Outside:
     def dependent(self, flag: str) -> str:
         """The rule that says that a flag does nothing without another one, which is refused."""
         rules = (rule for rule in self.rules.dependents if self.placed.issuperset(rule.on))
-        return next((rule.id for rule in rules if any(fnmatchcase(flag, pattern) for pattern in rule.flags)), "")
+        return next(
+            (
+                rule.id
+                for rule in rules
+                if any(fnmatchcase(flag, pattern) for pattern in rule.flags)
+            ),
+            "",
+        )
 
     def made_of(self, pattern: str) -> Iterator[tuple[Asked, str]]:
         """Enumerations that have the method of a pattern, each with a flag that it is made of."""
@@ -104,7 +129,9 @@ class Outside:
                 yield from ((asked, flag) for flag in made_of)
 
     def leaves(self, pattern: str, depth: int = 0) -> set[tuple[str, str]]:
-        """Kind and name of flags and variables from which a file that a pattern may speak of computes what it names."""
+        """Kind and name of flags and variables from which a file that a pattern may speak of
+        computes what it names.
+        """
         found: set[tuple[str, str]] = set()
         if depth > _DEPTH:
             return found
@@ -114,11 +141,19 @@ class Outside:
         return found
 
     def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:
-        """True when a rule from which another one follows holds by itself: a refusal that has its place, a removal, a claim."""
+        """True when a rule from which another one follows holds by itself: a refusal that has its
+        place, a removal, a claim.
+        """
         found = self._by_id.get(rule)
-        if found is None or rule in seen or (isinstance(found, Refusal) and rule not in self.placed):
+        if (
+            found is None
+            or rule in seen
+            or (isinstance(found, Refusal) and rule not in self.placed)
+        ):
             return False
-        return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)
+        return not isinstance(found, Claim) or all(
+            self.stands(each, seen | {rule}) for each in found.follows
+        )
 
 
 def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
@@ -130,7 +165,9 @@ def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
 
 
 class Refused(NamedTuple):
-    """A row: attributes of an argument, or variables; the values that are refused, or all that are not (`only`), else any; and the rule."""
+    """A row: attributes of an argument, or variables; the values that are refused, or all that are
+    not (`only`), else any; and the rule.
+    """
 
     line: int
     names: tuple[str, ...]
@@ -140,17 +177,25 @@ class Refused(NamedTuple):
 
     def ends(self, text: str, others: Iterable[str]) -> bool:
         """Whether it ends a run by a text that stands in a table with others."""
-        return text in self.values or (text not in self.only and not {*self.only}.isdisjoint(others))
+        return text in self.values or (
+            text not in self.only and not {*self.only}.isdisjoint(others)
+        )
 
 
 def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
-    """By name the rows of each table, with their lines; none of a file that is not there, or no Python, which the level *form* finds."""
+    """By name the rows of each table, with their lines; none of a file that is not there, or no
+    Python, which the level *form* finds.
+    """
     found: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
     tree = parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None
     for target, value in map(assigned, tree.body if tree is not None else ()):
         if isinstance(target, ast.Name) and isinstance(value, ast.Tuple):
-            cells = ((row.lineno, getattr(row, "args", getattr(row, "elts", []))) for row in value.elts)
-            found[target.id] = [(line, tuple(map(ast.literal_eval, parts))) for line, parts in cells]
+            cells = (
+                (row.lineno, getattr(row, "args", getattr(row, "elts", []))) for row in value.elts
+            )
+            found[target.id] = [
+                (line, tuple(map(ast.literal_eval, parts))) for line, parts in cells
+            ]
     return found
 
 

@@ -30,7 +30,9 @@ def names_of_held_modules(trees: Trees, seen: Seen) -> None:
     `try: import sglang.fast as impl` binds such a module: no path leads from `impl.NAME` to it.
     """
     held = frozenset().union(*(symbols.held for symbols in trees.kept.values()))
-    asked = {name: place for symbols in trees.kept.values() for name, place in _looked_up(symbols, trees)}
+    asked = {
+        name: place for symbols in trees.kept.values() for name, place in _looked_up(symbols, trees)
+    }
     for symbols, upstream in trees.pairs():
         if symbols.module not in held:
             continue
@@ -39,7 +41,9 @@ def names_of_held_modules(trees: Trees, seen: Seen) -> None:
             if name not in symbols.bound and name in asked:
                 path, where = asked[name]
                 origin = f"(upstream: {symbols.path}:{line})"
-                seen.find(path, where, f"looks up {name!r}, which {symbols.module} no longer has {origin}")
+                seen.find(
+                    path, where, f"looks up {name!r}, which {symbols.module} no longer has {origin}"
+                )
 
 
 def _looked_up(symbols: ModuleSymbols, trees: Trees) -> Iterator[tuple[str, tuple[str, int]]]:
@@ -61,9 +65,13 @@ def loaded_submodules(trees: Trees, seen: Seen) -> None:
         for chain, line in symbols.outside_reads.items():
             seen.look()
             lost = [name for name in (chain, *enclosing(chain)) if "." in name and name in gone]
-            lost = [name for name in lost if not any_name_matches(anyway, name) and _may_be_module(name)]
+            lost = [
+                name for name in lost if not any_name_matches(anyway, name) and _may_be_module(name)
+            ]
             if lost:
-                seen.ask(symbols.path, line, f"reads {chain}, and no import loads {lost[-1]} any more")
+                seen.ask(
+                    symbols.path, line, f"reads {chain}, and no import loads {lost[-1]} any more"
+                )
 
 
 def _loaded(symbols: ModuleSymbols) -> Iterator[str]:
@@ -91,7 +99,9 @@ def locals_of_frames(trees: Trees, seen: Seen) -> None:
     if not any(_reads_frames(trees, symbols) for symbols in trees.kept.values()):
         return
     for symbols, _ in trees.pairs():
-        before, after = (parsed((root / symbols.path).read_bytes()) for root in (trees.source.root, trees.out))
+        before, after = (
+            parsed((root / symbols.path).read_bytes()) for root in (trees.source.root, trees.out)
+        )
         if before is None or after is None:
             continue
         functions = {name: node for name, node in definitions(after) if isinstance(node, Function)}
@@ -103,7 +113,9 @@ def locals_of_frames(trees: Trees, seen: Seen) -> None:
                 seen.look()
                 target, _ = assigned(statement)
                 if isinstance(target, ast.Name) and target.id not in stored:
-                    message = f"{name} no longer has the local {target.id!r}, and kept code reads frames"
+                    message = (
+                        f"{name} no longer has the local {target.id!r}, and kept code reads frames"
+                    )
                     seen.find(symbols.path, functions[name].lineno, message)
 
 

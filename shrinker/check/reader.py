@@ -1,5 +1,6 @@
-"""Reads the symbols of one file, in one pass over the syntax tree with Python's scopes: a parameter that has the name of an imported module
-hides it. A name that is bound in several ways is left alone; these checks are to be trusted when they speak.
+"""Reads the symbols of one file, in one pass over the syntax tree with Python's scopes: a parameter
+that has the name of an imported module hides it. A name that is bound in several ways is left
+alone; these checks are to be trusted when they speak.
 """
 
 import ast
@@ -43,16 +44,24 @@ def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
 
 
 def look_up(scope: Scope, name: str) -> list[str]:
-    """Dotted names that imports from the package let `name` be, read in `scope`; none when it may be anything else too, but for ``name = None``."""
+    """Dotted names that imports from the package let `name` be, read in `scope`; none when it may
+    be anything else too, but for ``name = None``.
+    """
     owner = scope.owner(name)
     bindings = (owner.values(name) if owner is not None else None) or ()
-    found = [b for b in bindings if not (isinstance(b.value, ast.Constant) and b.value.value is None)]
-    ours = all(b.kind in ("module", "from") and b.module.partition(".")[0] == PACKAGE for b in found)
+    found = [
+        b for b in bindings if not (isinstance(b.value, ast.Constant) and b.value.value is None)
+    ]
+    ours = all(
+        b.kind in ("module", "from") and b.module.partition(".")[0] == PACKAGE for b in found
+    )
     return sorted({f"{b.module}.{b.name}" if b.name else b.module for b in found}) if ours else []
 
 
 class _Use(NamedTuple):
-    """What is asked of a name: attributes one of the other, or a text (`getattr`); or what making one of it asks for by a keyword."""
+    """What is asked of a name: attributes one of the other, or a text (`getattr`); or what making
+    one of it asks for by a keyword.
+    """
 
     scope: Scope
     root: str
@@ -67,7 +76,9 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.found = ModuleSymbols(path, module_name(path))
         module = self.found.module
-        self.package = package_of(module, path.endswith("/__init__.py")) if module is not None else None
+        self.package = (
+            package_of(module, path.endswith("/__init__.py")) if module is not None else None
+        )
         self.around: list[str] = []
         """Names of the classes around a node."""
         self.whole: dict[str, str] = {}
@@ -92,15 +103,21 @@ class _Reader:
         found.registers = [*symbols.registers_of(tree.body)]
         found.assigned = [*symbols.assigned_of(tree.body)]
         found.held = {*symbols.held_by(tree, self.package or "")}
-        found.loaded = {*symbols.loaded_by(tree, found.module, self.package or "")} if found.module else set()
+        found.loaded = (
+            {*symbols.loaded_by(tree, found.module, self.package or "")} if found.module else set()
+        )
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
-        found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}
+        found.named = {
+            name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))
+        }
         for use in self.uses:
             self._resolve(use)
             if use.how == _READ and (module := self.whole.get(use.root)) is not None:
                 for size in range(len(use.names)):
-                    found.outside_reads.setdefault(".".join([module, *use.names[: size + 1]]), use.line)
+                    found.outside_reads.setdefault(
+                        ".".join([module, *use.names[: size + 1]]), use.line
+                    )
         return found
 
     def _resolve(self, use: _Use) -> None:
@@ -114,7 +131,9 @@ class _Reader:
             if owner is not None and not at:
                 on = [(_MADE if made and name != "__init__" else "class", owner)]
             elif not made and use.root not in self.foreign:
-                on = [("named", ".".join([each, *use.names[:at]])) for each in targets] or [("any", "")]
+                on = [("named", ".".join([each, *use.names[:at]])) for each in targets] or [
+                    ("any", "")
+                ]
             for each in on:
                 self.found.lookups.setdefault((name, *each), use.line)
 
@@ -128,13 +147,23 @@ class _Reader:
     @_HANDLERS.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     def definition(self, node: Definition | ast.Lambda, scope: Scope) -> None:
         if isinstance(node, Definition) and isinstance(scope.node, ast.Module | ast.ClassDef):
-            name = ".".join(self.around if isinstance(node, ast.ClassDef) else [*self.around, node.name])
-            plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
-            # A computed one (`a if flag else b`) is another one by right when its condition is decided.
-            decorators = tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))
+            name = ".".join(
+                self.around if isinstance(node, ast.ClassDef) else [*self.around, node.name]
+            )
+            plain = (
+                each.func if isinstance(each, ast.Call) else each for each in node.decorator_list
+            )
+            # A computed one (`a if flag else b`) is another one by right when its condition is
+            # decided.
+            decorators = tuple(
+                ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute)
+            )
             self.found.decorated.setdefault(name, []).append((node.lineno, decorators))
         inner = scope.inside(node)
-        inside = {*(node.body if isinstance(node.body, list) else [node.body]), *getattr(node, "type_params", ())}
+        inside = {
+            *(node.body if isinstance(node.body, list) else [node.body]),
+            *getattr(node, "type_params", ()),
+        }
         for child in children(node):
             self.visit(child, inner if child in inside else scope)
 
@@ -152,14 +181,21 @@ class _Reader:
         handed = frozenset(self.handed(node))
         values = frozenset(value for value, _ in symbols.assigned_of(node.body))
         self.found.classes.append(
-            ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, stores, handed, values)
+            ClassSymbols(
+                name, bases, tuple(members.items()), fields, data, foreign, stores, handed, values
+            )
         )
 
     def handed(self, node: ast.ClassDef) -> Iterator[str]:
-        """Find the methods of a class under a decorator of another package: it may file them for who drives the objects."""
+        """Find the methods of a class under a decorator of another package: it may file them for
+        who drives the objects.
+        """
         for method in node.body:
             if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                decorators = (each.func if isinstance(each, ast.Call) else each for each in method.decorator_list)
+                decorators = (
+                    each.func if isinstance(each, ast.Call) else each
+                    for each in method.decorator_list
+                )
                 if any(first_name(each) in self.installed for each in decorators):
                     yield method.name
 
@@ -233,7 +269,10 @@ class _Reader:
     def computed(self, node: ast.JoinedStr, scope: Scope) -> None:
         last = node.values[-1] if node.values else None
         if isinstance(last, ast.Constant) and _ENDING.search(str(last.value)):
-            parts = (re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*" for v in node.values)
+            parts = (
+                re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".*"
+                for v in node.values
+            )
             self.found.computed_files.add("".join(parts).rpartition("/")[2])
         self.children(node, scope)
 
@@ -246,7 +285,9 @@ class _Reader:
         self.children(node, scope)
 
     def neighbours(self, items: Sequence[ast.expr]) -> None:
-        """A module's name with the next text names an attribute: ``LazyImport("sglang.a.b", "Name")`` and its like."""
+        """A module's name with the next text names an attribute: ``LazyImport("sglang.a.b",
+        "Name")`` and its like.
+        """
         for pair in pairwise(items):
             match pair:
                 case ast.Constant(value=str(module), lineno=line), ast.Constant(value=str(name)):
@@ -281,7 +322,9 @@ class _Reader:
             return
         above = owner and (own or (isinstance(root, ast.Call) and dotted(root.func) == "super"))
         for at, name in enumerate(use.names):
-            self.found.lookups.setdefault((name, "self", owner) if above and not at else (name, "any", ""), use.line)
+            self.found.lookups.setdefault(
+                (name, "self", owner) if above and not at else (name, "any", ""), use.line
+            )
 
     @_HANDLERS.of(ast.Call)
     def call(self, node: ast.Call, scope: Scope) -> None:
@@ -294,15 +337,29 @@ class _Reader:
                 self.ask(asked, _Use(scope, root, (name,), node.lineno, _TEXT))
                 self.by_text.add((first_name(asked), name))
         if isinstance(node.func, ast.Name):
-            self.uses += (_Use(scope, function, (made,), node.lineno, _MADE) for made in ("__init__", *named))
+            self.uses += (
+                _Use(scope, function, (made,), node.lineno, _MADE) for made in ("__init__", *named)
+            )
         self.found.open |= function == "globals"
-        constants = ((name, value) for name, value in named.items() if isinstance(value, ast.Constant))
-        texts = {name: (each.value, each.lineno) for name, each in constants if isinstance(each.value, str)}
-        if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
+        constants = (
+            (name, value) for name, value in named.items() if isinstance(value, ast.Constant)
+        )
+        texts = {
+            name: (each.value, each.lineno)
+            for name, each in constants
+            if isinstance(each.value, str)
+        }
+        if len(texts) > 1 and any(
+            ":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()
+        ):
             self.found.targets.append((last_name(node.func), texts))
         # `getattr` and `hasattr` say on what they look it up.
         for given in () if function in {"getattr", "hasattr"} else (*args, *named.values()):
-            if isinstance(given, ast.Constant) and isinstance(given.value, str) and given.value.isidentifier():
+            if (
+                isinstance(given, ast.Constant)
+                and isinstance(given.value, str)
+                and given.value.isidentifier()
+            ):
                 self.found.handed_texts.setdefault(given.value, given.lineno)
         self.neighbours(args)
         self.children(node, scope)
@@ -312,5 +369,9 @@ def _exports(top: Scope) -> list[tuple[str, int]] | None:
     """Texts of ``__all__`` with their lines; None where there is none, or it is not spelled out."""
     bindings = top.bindings.names.get("__all__", ())
     items = [item for binding in bindings for item in getattr(binding.value, "elts", [None])]
-    texts = [(i.value, i.lineno) for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+    texts = [
+        (i.value, i.lineno)
+        for i in items
+        if isinstance(i, ast.Constant) and isinstance(i.value, str)
+    ]
     return texts if bindings and len(texts) == len(items) else None

@@ -1,5 +1,6 @@
-"""What kept code names finds something: imports, attributes of modules, `__all__`, names, texts that are dotted paths or data files, tables
-whose names it computes; and what the declarations of kept packages name: commands that installing makes, and sources of crates' targets.
+"""What kept code names finds something: imports, attributes of modules, `__all__`, names, texts
+that are dotted paths or data files, tables whose names it computes; and what the declarations of
+kept packages name: commands that installing makes, and sources of crates' targets.
 
 Upstream's own faults are told by the same name in the same file.
 """
@@ -43,13 +44,24 @@ def imports(trees: Trees, seen: Seen) -> None:
             seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
         for line, module, name in symbols.imports:
             what = f"{module}.{name}" if module in trees.modules and name is not None else module
-            is_there(trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}")
+            is_there(
+                trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}"
+            )
 
 
 def is_there(
-    trees: Trees, seen: Seen, module: str | None, name: str | None, path: str, line: int, message: str, check: str = ""
+    trees: Trees,
+    seen: Seen,
+    module: str | None,
+    name: str | None,
+    path: str,
+    line: int,
+    message: str,
+    check: str = "",
 ) -> None:
-    """A module of the package, or a name of one, can be imported; else that is what to say of a place."""
+    """A module of the package, or a name of one, can be imported; else that is what to say of a
+    place.
+    """
     seen.look(check=check)
     if module and trees.modules.lacks(trees.source_modules, module, name):
         inherited = not trees.source_modules.imports(module, name)
@@ -64,7 +76,12 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
         for line, target, names in symbols.attributes:
             if (lacking := ours.attribute(target, names)) is not None:
                 inherited = theirs.attribute(target, names) == lacking
-                seen.find(symbols.path, line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
+                seen.find(
+                    symbols.path,
+                    line,
+                    f"module {lacking[0]} has no {lacking[1]!r}",
+                    inherited=inherited,
+                )
 
 
 def exported_names(trees: Trees, seen: Seen) -> None:
@@ -93,19 +110,30 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
 
 
 def _dotted(paths: Iterable[str]) -> dict[str, str]:
-    """Modules of such packages by their dotted names; files in folders that are no packages belong to none."""
-    python = sorted(path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX))
+    """Modules of such packages by their dotted names; files in folders that are no packages belong
+    to none.
+    """
+    python = sorted(
+        path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX)
+    )
     packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
     found: dict[str, str] = {}
     for path in python:
         if path.rpartition("/")[0] in packages:
             around = next((folder for folder in enclosing(path, "/") if folder not in packages), "")
-            found[path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")] = path
+            found[
+                path.removesuffix(_INIT)
+                .removesuffix(".py")
+                .removeprefix(f"{around}/")
+                .replace("/", ".")
+            ] = path
     return found
 
 
 def dangling_paths(trees: Trees, seen: Seen) -> None:
-    """Dotted paths into the package that resolve in upstream and not here, but for the table of removed modules: it names what the tree has not."""
+    """Dotted paths into the package that resolve in upstream and not here, but for the table of
+    removed modules: it names what the tree has not.
+    """
     ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
@@ -119,11 +147,16 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
             module, _, attribute = text.partition(":")
             gone = attribute and not ours.dotted_path(module)
             if gone and ((line, module) in alone or trees.index.removes_module(module)):
-                continue  # The module alone was reported, in the string that names it; or a rule says that it goes, by a named error.
+                # The module alone was reported, in the string that names it; or a rule says that
+                # it goes, by a named error.
+                continue
             if attribute and not gone and foreign.within(attribute):
-                continue  # What another platform defines: the level leftovers asks why it is still named.
+                # What another platform defines: the level leftovers asks why it is still named.
+                continue
             if not ours.dotted_path(text) and theirs.dotted_path(text):
-                message = f"the string {text!r} names something that upstream has and this tree has not"
+                message = (
+                    f"the string {text!r} names something that upstream has and this tree has not"
+                )
                 seen.find(symbols.path, line, message)
 
 
@@ -143,23 +176,32 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
-    """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
+    """Rows whose definition is gone, and whose key kept code spells in another place than the rows:
+    who asks finds nothing.
+    """
     ours, theirs = trees.modules, trees.source_modules
     gone = (row for row in rows if not ours.dotted_path(row[2]) and theirs.dotted_path(row[2]))
     lost = [row for row in gone if not trees.index.removes_module(row[2].partition(":")[0])]
     seen.look(len(lost))
     quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(key) for *_, key in lost}))})\\1")
-    texts = ((trees.out / path).read_text("utf-8", "replace") for path in trees.python) if lost else ()
+    texts = (
+        ((trees.out / path).read_text("utf-8", "replace") for path in trees.python) if lost else ()
+    )
     spelled = Counter(found[2] for text in texts for found in quoted.finditer(text))
     spelled.subtract(key for *_, key in rows)
     for path, line, target, key in lost:
         if spelled[key] > 0:
-            message = f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks for it"
+            message = (
+                f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks "
+                "for it"
+            )
             seen.find(path, line, message)
 
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:
-    """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
+    """Strings with the name of a file of upstream that is not Python: next to their module or in
+    its package is one that is kept.
+    """
     others = (path for path in trees.source.by_path if not path.endswith(".py"))
     theirs, kept = grouped((path.rpartition("/")[2], path) for path in others), set(trees.recorded)
     for symbols in trees.kept.values():
@@ -168,12 +210,19 @@ def missing_data_files(trees: Trees, seen: Seen) -> None:
             seen.look(bool(files))
             meant = [path for path in files if _names(text, symbols.path, path)]
             if meant and kept.isdisjoint(meant):
-                seen.find(symbols.path, line, f"the string {text!r} names {meant[0]}, which is not in this tree")
+                seen.find(
+                    symbols.path,
+                    line,
+                    f"the string {text!r} names {meant[0]}, which is not in this tree",
+                )
 
 
 def _names(text: str, module_path: str, file: str) -> bool:
-    """May `text`, written in a module, mean `file`? A base name: in the module's folder or below it.
-    A path of several parts: below any package that holds the module, at any depth."""
+    """May `text`, written in a module, mean `file`?
+
+    A base name: in the module's folder or below it. A path of several parts: below any package that
+    holds the module, at any depth.
+    """
     folder = module_path.rpartition("/")[0] + "/"
     wanted = text.lstrip("./")
     if "/" in wanted and module_path.startswith(PACKAGE_PREFIX):
@@ -185,7 +234,9 @@ def _names(text: str, module_path: str, file: str) -> bool:
 
 
 def lost_tables(trees: Trees, seen: Seen) -> None:
-    """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go."""
+    """Tables whose names kept code computes, and of which others of the same folder stay: each
+    needs a rule to go.
+    """
     if trees.rules is None:
         return
     patterns = set[str]().union(*(symbols.computed_files for symbols in trees.kept.values()))
@@ -197,17 +248,27 @@ def lost_tables(trees: Trees, seen: Seen) -> None:
         if table and beside[table] and computed.fullmatch(path.rpartition("/")[2]):
             seen.look()
             if path not in there and not trees.index.removes(path):
-                seen.find(path, 0, f"is gone, no rule removes it, and {beside[table]} tables beside it stay")
+                seen.find(
+                    path,
+                    0,
+                    f"is gone, no rule removes it, and {beside[table]} tables beside it stay",
+                )
 
 
 def _table(path: str) -> tuple[str, str] | None:
     """Folder and ending of a table; None for any other file."""
     ending = path.rpartition(".")[2]
-    return (path.rpartition("/")[0], ending) if path.startswith(PACKAGE_PREFIX) and ending in _TABLES else None
+    return (
+        (path.rpartition("/")[0], ending)
+        if path.startswith(PACKAGE_PREFIX) and ending in _TABLES
+        else None
+    )
 
 
 def lost_commands(trees: Trees, seen: Seen) -> None:
-    """Commands of the generated package that call nothing, and those of upstream whose module is there and that are not declared."""
+    """Commands of the generated package that call nothing, and those of upstream whose module is
+    there and that are not declared.
+    """
     # A release declares its commands elsewhere.
     declared = _read(PYPROJECT, trees, seen) if (trees.out / PYPROJECT).exists() else None
     if declared is None:
@@ -217,7 +278,9 @@ def lost_commands(trees: Trees, seen: Seen) -> None:
     seen.look(len(commands.keys() | scripts.keys()))
     ours, theirs = trees.modules, trees.source_modules
     for name, target in commands.items():
-        if not ours.dotted_path(target) and (theirs.dotted_path(target) or scripts.get(name) != target):
+        if not ours.dotted_path(target) and (
+            theirs.dotted_path(target) or scripts.get(name) != target
+        ):
             seen.find(PYPROJECT, 0, f"the command {name} calls {target}, which is not there")
     for name, target in scripts.items() - commands.items():
         if (module := target.partition(":")[0]) in ours:
@@ -228,11 +291,16 @@ def lost_targets(trees: Trees, seen: Seen) -> None:
     """Targets and build scripts that a kept Cargo.toml names and that upstream has."""
     for path in (path for path in trees.recorded if path.rpartition("/")[2] == _CRATE):
         for what, places in _targets(_read(path, trees, seen) or {}):
-            theirs = {posixpath.normpath(posixpath.join(path.rpartition("/")[0], place)) for place in places}
+            theirs = {
+                posixpath.normpath(posixpath.join(path.rpartition("/")[0], place))
+                for place in places
+            }
             if theirs & trees.source.by_path.keys():
                 seen.look()
                 if theirs.isdisjoint(trees.recorded):
-                    seen.find(path, 0, f"names {what}, whose source is not in this tree: {min(theirs)}")
+                    seen.find(
+                        path, 0, f"names {what}, whose source is not in this tree: {min(theirs)}"
+                    )
 
 
 def _read(path: str, trees: Trees, seen: Seen) -> dict[str, Any] | None:
@@ -248,7 +316,11 @@ def _targets(declared: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
         targets = declared.get(kind, [])
         for target in [targets] if isinstance(targets, dict) else targets:
             name = target.get("name", "")
-            where = (target["path"],) if "path" in target else tuple(place.format(name) for place in places)
+            where = (
+                (target["path"],)
+                if "path" in target
+                else tuple(place.format(name) for place in places)
+            )
             yield f"the {kind} {name}".rstrip(), where
     if "package" in declared:
         yield "a build script", (str(declared["package"].get("build") or "build.rs"),)

@@ -1,4 +1,6 @@
-"""Names that nothing defines, as ruff sees them (F821, F822, F823), and names that star imports may give, where ruff is blind."""
+"""Names that nothing defines, as ruff sees them (F821, F822, F823), and names that star imports may
+give, where ruff is blind.
+"""
 
 import json
 import re
@@ -17,14 +19,25 @@ _STAR = "F405"
 """May come from a star import."""
 _NAME = re.compile(r"`([^`]+)`")
 _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
-_COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{_STAR}")
+_COMMAND = (
+    "check",
+    *_ALONE,
+    "--target-version=py312",
+    "--output-format=json",
+    f"--select=F821,F822,F823,{_STAR}",
+)
 
 
 def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822, F823, and names that none of the file's star imports gives. Raises InputError: ruff is missing or fails."""
+    """What ruff says of F821, F822, F823, and names that none of the file's star imports gives.
+
+    Raises InputError: ruff is missing or fails.
+    """
     seen.look(len(trees.python))
     found = sorted(_undefined(trees.out, [*trees.python]))
-    again = sorted({path for path, _, code, *_ in found if code != _STAR and path in trees.source.by_path})
+    again = sorted(
+        {path for path, _, code, *_ in found if code != _STAR and path in trees.source.by_path}
+    )
     theirs = {(path, code, name) for path, _, code, name, _ in _undefined(trees.source.root, again)}
     for path, line, code, name, message in found:
         if code == _STAR:
@@ -35,11 +48,17 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 
 
 def find_ruff() -> str:
-    """Path of ruff: the one of this Python environment, else the one on PATH. Raises InputError: there is none."""
+    """Path of ruff: the one of this Python environment, else the one on PATH.
+
+    Raises InputError: there is none.
+    """
     own = Path(sysconfig.get_path("scripts")) / "ruff"
     found = str(own) if own.is_file() else shutil.which("ruff")
     if found is None:
-        raise InputError("ruff is not installed; undefined names cannot be checked", "install it: `pip install ruff`")
+        raise InputError(
+            "ruff is not installed; undefined names cannot be checked",
+            "install it: `pip install ruff`",
+        )
     return found
 
 
@@ -47,9 +66,13 @@ def _undefined(root: Path, paths: Sequence[str]) -> Iterator[tuple[str, int, str
     """Diagnostics of some files of a tree: path, line, code, name and message."""
     if not paths:
         return
-    # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
+    # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides
+    # one.
     done = subprocess.run(
-        [find_ruff(), *_COMMAND, "--", *paths], cwd=root, capture_output=True, stdin=subprocess.DEVNULL
+        [find_ruff(), *_COMMAND, "--", *paths],
+        cwd=root,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
     )
     try:
         rows = json.loads(done.stdout)

@@ -1,15 +1,19 @@
-"""Is a generated file what is left of upstream's after deletions, but for the closed list of allowances?
+"""Is a generated file what is left of upstream's after deletions, but for the closed list of
+allowances?
 
-The question is whether an alignment exists: every logical line of the generated file lies, token by token and in order, inside ONE logical
-line of upstream's, and the lines keep their order. (Tokens of one statement cannot be gathered from several.) Without allowances greedy
-leftmost matching decides that exactly: taking the first place that fits never costs a later line its place.
+The question is whether an alignment exists: every logical line of the generated file lies, token by
+token and in order, inside ONE logical line of upstream's, and the lines keep their order. (Tokens
+of one statement cannot be gathered from several.) Without allowances greedy leftmost matching
+decides that exactly: taking the first place that fits never costs a later line its place.
 
-Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines further down, after which
-nothing fits; and to treat every `pass` as written by shrinker would count, and forgive, what is upstream's. So each step keeps both readings:
-the *frontier* holds, for each number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
-and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or two places, and the reading
-with the fewest allowances is found, not guessed. Unchanged and deleted lines cost linear time; each use of an allowance costs one look at the
-rest of the file (a set comparison a line).
+Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own
+`pass` 400 lines further down, after which nothing fits; and to treat every `pass` as written by
+shrinker would count, and forgive, what is upstream's. So each step keeps both readings: the
+*frontier* holds, for each number of allowances used, the earliest place in upstream that this
+number can reach. A reading that used more and is no earlier is dropped at once, which the next
+unchanged line does in practice: the frontier holds one or two places, and the reading with the
+fewest allowances is found, not guessed. Unchanged and deleted lines cost linear time; each use of
+an allowance costs one look at the rest of the file (a set comparison a line).
 """
 
 import re
@@ -20,9 +24,10 @@ from typing import NamedTuple
 
 from shrinker.check import allowances
 
-# Logical lines: a simple statement, a header of a compound one with what follows it on its line, or a comment that stands alone. Without white
-# space, the same on every Python version; an f-string is one token. Not by `tokenize`, which takes six times as long; tests compare both over
-# the standard library. A text that holds something unknown, or brackets that do not close, is refused.
+# Logical lines: a simple statement, a header of a compound one with what follows it on its line, or
+# a comment that stands alone. Without white space, the same on every Python version; an f-string is
+# one token. Not by `tokenize`, which takes six times as long; tests compare both over the standard
+# library. A text that holds something unknown, or brackets that do not close, is refused.
 Tokens = tuple[str, ...]
 """Texts of the tokens of one logical line."""
 
@@ -39,7 +44,8 @@ _NUMBER = (
 )
 _OPERATOR = r"\*\*=?|//=?|>>=?|<<=?|\.\.\.|->|:=|[-+*/%&|^@=!<>]=|[-+*/%&|^~@=<>()\[\]{},:;.]"
 _TOKEN = re.compile(
-    rf"[ \t\f]*(?:\\\r?\n[ \t\f]*)*({_STRING}|[^\W\d]\w*|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR}|\Z|.)", re.DOTALL
+    rf"[ \t\f]*(?:\\\r?\n[ \t\f]*)*({_STRING}|[^\W\d]\w*|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR}|\Z|.)",
+    re.DOTALL,
 )
 _NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1, "\n": 0, "\r\n": 0, "": 0}
 _KNOWN = re.compile(rf"(?:{_STRING}|\w+|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR})?", re.DOTALL)
@@ -67,13 +73,19 @@ def split(text: str) -> list[Tokens]:
 
 def logical_lines(text: str) -> list[Line]:
     """The same with their line numbers."""
-    found, starts = zip(*((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True)
+    found, starts = zip(
+        *((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True
+    )
     rows = ((found[first:last], starts[first]) for first, last in _bounds(found))
-    return [Line(tuple(filter(str.strip, row)), text.count("\n", 0, start) + 1) for row, start in rows]
+    return [
+        Line(tuple(filter(str.strip, row)), text.count("\n", 0, start) + 1) for row, start in rows
+    ]
 
 
 def _bounds(found: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Places of the first token of each logical line, and of the line end behind it; line ends within brackets lie between them."""
+    """Places of the first token of each logical line, and of the line end behind it; line ends
+    within brackets lie between them.
+    """
     # Whatever only the last alternative (one character of any kind) took has length one.
     unknown = [each for each in set(found) if len(each) == 1 and _KNOWN.fullmatch(each) is None]
     depth, first = 0, -1
@@ -105,11 +117,16 @@ class Alignment:
     used: dict[str, int]
     """How often each allowance was used, in the reading that used fewest."""
     mismatches: tuple[tuple[int, str], ...]
-    """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
+    """Where no reading goes on: index of the logical line, and its tokens; empty when the property
+    holds.
+    """
 
 
 def align(
-    generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None, package: str = ""
+    generated: list[Tokens],
+    ours: list[Tokens],
+    defaults: allowances.Defaults | None = None,
+    package: str = "",
 ) -> Alignment:
     """Compare the logical lines of a generated file with those of upstream's.
 
@@ -138,9 +155,15 @@ def align(
             frontier = [(at + 1, 0, used)]
             continue
         allowed = allowances.allowed(wanted, defaults or {})
-        reached = [each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)]
+        reached = [
+            each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)
+        ]
         if (module := allowances.loaded_alone(wanted)) and wanted not in upstream:
-            reached += [each for place in frontier for each in _load_alone(wanted, module, ours, place, package)]
+            reached += [
+                each
+                for place in frontier
+                for each in _load_alone(wanted, module, ours, place, package)
+            ]
         if reached:
             frontier = []
             for place in sorted(reached, key=lambda place: (*place[:2], len(place[2]))):
@@ -155,9 +178,15 @@ def align(
 
 
 def _advance(
-    wanted: Tokens, allowed: allowances.Allowed, ours: list[Tokens], sets: list[frozenset[str]], place: _Place
+    wanted: Tokens,
+    allowed: allowances.Allowed,
+    ours: list[Tokens],
+    sets: list[frozenset[str]],
+    place: _Place,
 ) -> list[_Place]:
-    """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
+    """Places that `wanted` can reach from `place`: ever later ones that use ever fewer
+    allowances.
+    """
     at, offset, used = place
     whole = frozenset(wanted)
     reached: list[_Place] = []
@@ -169,7 +198,11 @@ def _advance(
             reached.append((index, end, used))
             break
         # Later lines are worth a look only for a reading that uses fewer allowances.
-        if (allowed.replace or allowed.insert) and best > len(used) + 1 and allowed.needed <= sets[index]:
+        if (
+            (allowed.replace or allowed.insert)
+            and best > len(used) + 1
+            and allowed.needed <= sets[index]
+        ):
             for end, by in within(allowed, theirs, start, used):
                 if len(by) < best:
                     best = len(by)
@@ -178,8 +211,12 @@ def _advance(
     return [(i + 1, 0, by) if end == len(ours[i]) else (i, end, by) for i, end, by in reached]
 
 
-def _load_alone(wanted: Tokens, module: str, ours: list[Tokens], place: _Place, package: str) -> Iterator[_Place]:
-    """Find the next line that imports names from a module, for one that imports the module alone."""
+def _load_alone(
+    wanted: Tokens, module: str, ours: list[Tokens], place: _Place, package: str
+) -> Iterator[_Place]:
+    """Find the next line that imports names from a module, for one that imports the module
+    alone.
+    """
     at, offset, used = place
     for index in range(at + bool(offset), len(ours)):
         theirs = ours[index]
@@ -199,7 +236,9 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
     return start
 
 
-def within(allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used = ()) -> list[tuple[int, _Used]]:
+def within(
+    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used = ()
+) -> list[tuple[int, _Used]]:
     """All useful readings of a line inside one of upstream's: index after it, allowances used."""
     states = [(start, used)]
     for i, text in enumerate(allowed.tokens):
@@ -210,8 +249,13 @@ def within(allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _U
             end = _plain((text,), theirs, position)
             while end is not None:
                 following.append((end, by))
-                # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
-                end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
+                # `x is None is y`: the `is` before a literal of ours may be a later one than the
+                # first.
+                end = (
+                    _plain((text,), theirs, end)
+                    if literal and _first(theirs, end) in allowances.LITERALS
+                    else None
+                )
             if replacing == allowances.DEFAULT:
                 ends = (_plain((before,), theirs, position) for before in allowed.defaults[text])
                 following += [(e, (*by, replacing)) for e in ends if e is not None]
@@ -219,7 +263,10 @@ def within(allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _U
                 arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
                 if arm and (position != 0 or theirs[0] != "elif"):
                     continue
-                if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
+                if (
+                    replacing in allowances.LITERALS
+                    and _first(theirs, position) in allowances.LITERALS
+                ):
                     # What is a value already was not decided: another one is a change.
                     continue
                 following.append((position + 1, (*by, replacing)))

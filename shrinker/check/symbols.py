@@ -1,5 +1,5 @@
-"""What one Python file binds and what it names, as far as `sglang` modules are concerned; and what the statements of a class or module declare:
-members, and rows of tables.
+"""What one Python file binds and what it names, as far as `sglang` modules are concerned; and what
+the statements of a class or module declare: members, and rows of tables.
 """
 
 import ast
@@ -14,12 +14,17 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import BLOCKS_OF, functions, own_nodes, walk
 
 SYMBOLS = "symbols"
-"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there: it parses every file, too."""
+"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256.
+
+The level *form* leaves them there: it parses every file, too.
+"""
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
 _SUITES = ("body", "orelse", "finalbody")
 _FILING = frozenset({"define", "impl"})
-"""Last names of functions that file an operator; what has "regist" in its name files something, too."""
+"""Last names of functions that file an operator; what has "regist" in its name files something,
+too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +63,16 @@ class Registration:
     names: frozenset[str]
     """What the statement names, or the decorator's own name: without these it could not stand."""
     says: frozenset[str] = frozenset()
-    """Dotted texts in it and attributes of names (``Backend.AITER``): of what a rule may say that it is gone."""
+    """Dotted texts in it and attributes of names (``Backend.AITER``): of what a rule may say that
+    it is gone.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table that is asked by what something is: ``(Kind, handler)``, ``((Kind, Other), handler)``, ``Kind: handler``."""
+    """A row of a table that is asked by what something is: ``(Kind, handler)``, ``((Kind, Other),
+    handler)``, ``Kind: handler``.
+    """
 
     kinds: tuple[str, ...]
     """Last names of what it is asked by."""
@@ -82,7 +91,9 @@ class ModuleSymbols:
     bound: set[str] = field(default_factory=set)
     """Names bound in the module's scope, on any branch."""
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Names that nothing but imports from the package bind in the module's scope, on any branch, with the dotted names of these."""
+    """Names that nothing but imports from the package bind in the module's scope, on any branch,
+    with the dotted names of these.
+    """
     stars: list[str] = field(default_factory=list)
     """Modules whose names a star import brings in; of other packages too."""
     open: bool = False
@@ -92,37 +103,56 @@ class ModuleSymbols:
     imports: list[tuple[int, str, str | None]] = field(default_factory=list)
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
     outside: list[tuple[int, int, str, str | None]] = field(default_factory=list)
-    """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
+    """Line, level, module and name of imports of other packages, and of relative ones in files
+    outside the package.
+    """
     attributes: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
-    """Line, module that a name may be, and what is read below it, one of the other: of ``alias.first.second = 1`` the first."""
+    """Line, module that a name may be, and what is read below it, one of the other: of
+    ``alias.first.second = 1`` the first.
+    """
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
-    """Calls with texts as keywords, of which one names a definition (``sglang.a:b``): last name of what is called, each text with its line."""
+    """Calls with texts as keywords, of which one names a definition (``sglang.a:b``): last name of
+    what is called, each text with its line.
+    """
     outside_reads: dict[str, int] = field(default_factory=dict)
-    """Dotted names that it reads from a module of another package downwards, each with the first line."""
+    """Dotted names that it reads from a module of another package downwards, each with the first
+    line.
+    """
     held: set[str] = field(default_factory=set)
-    """Modules, or names of them, that it imports where more than the names around may come to hold them: in a compound statement of the
-    module, in a class, for a `global`."""
+    """Modules, or names of them, that it imports where more than the names around may come to hold
+    them: in a compound statement of the module, in a class, for a `global`.
+    """
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
     lookups: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """The first line that looks up a name on ``any`` object; on ``self``, an object of the class with the last name that comes third; on that
-    ``class`` itself; by keyword on what has ``made`` one of it; or on what is ``named`` by a dotted name from the package, perhaps a module."""
+    """The first line that looks up a name on ``any`` object; on ``self``, an object of the class
+    with the last name that comes third; on that ``class`` itself; by keyword on what has ``made``
+    one of it; or on what is ``named`` by a dotted name from the package, perhaps a module.
+    """
     decorated: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
-    """Line and decorators without arguments of each definition of the module or a class, by its name with the classes around it."""
+    """Line and decorators without arguments of each definition of the module or a class, by its
+    name with the classes around it.
+    """
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """Collection, key (empty in a list), value and line: names in displays that the module binds, and in calls that are its statements."""
+    """Collection, key (empty in a list), value and line: names in displays that the module binds,
+    and in calls that are its statements.
+    """
     dispatches: list[tuple[Row, ...]] = field(default_factory=list)
     """Displays that may be such tables, anywhere in the file."""
     registers: list[Registration] = field(default_factory=list)
     assigned: list[tuple[str, int]] = field(default_factory=list)
     """Names that statements of the module assign, with their lines."""
     binds: set[str] = field(default_factory=set)
-    """Attributes that it stores on anything, and what may store one: names of keywords, texts that are identifiers."""
+    """Attributes that it stores on anything, and what may store one: names of keywords, texts that
+    are identifiers.
+    """
     handed_texts: dict[str, int] = field(default_factory=dict)
-    """Texts that calls are given and that are identifiers, each with its first line: of some of them an attribute is read elsewhere."""
+    """Texts that calls are given and that are identifiers, each with its first line: of some of
+    them an attribute is read elsewhere.
+    """
     by_text: set[str] = field(default_factory=set)
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: set[str] = field(default_factory=set)
@@ -130,18 +160,24 @@ class ModuleSymbols:
     loaded: set[str] = field(default_factory=set)
     """Modules that loops of the module import by their names."""
     operators: list[tuple[int, str]] = field(default_factory=list)
-    """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like ``library::name``."""
+    """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like
+    ``library::name``.
+    """
     files: list[tuple[int, str]] = field(default_factory=list)
     """Strings that may name a file."""
 
 
 def held_by(tree: ast.Module, package: str) -> Iterator[str]:
-    """Modules, or names of them, of the imports of a file but for those at the top of it, and those that bind a local of a function."""
+    """Modules, or names of them, of the imports of a file but for those at the top of it, and those
+    that bind a local of a function.
+    """
     plain: set[ast.AST] = set(tree.body)
     for function in functions(tree):
         shared = declares(function)
         for node in own_nodes(function):
-            if isinstance(node, Import) and shared.isdisjoint(bound for _, _, bound in names_of(node, package)):
+            if isinstance(node, Import) and shared.isdisjoint(
+                bound for _, _, bound in names_of(node, package)
+            ):
                 plain.add(node)
     for node in walk(tree):
         if isinstance(node, Import) and node not in plain:
@@ -150,14 +186,22 @@ def held_by(tree: ast.Module, package: str) -> Iterator[str]:
 
 
 def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[tuple[str, int]]:
-    """Names that statements assign at load, on any branch, with their lines; on request those of definitions, too."""
+    """Names that statements assign at load, on any branch, with their lines; on request those of
+    definitions, too.
+    """
     for node in _at_load(body):
         match node:
             case ast.Assign(targets=targets):
-                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+                yield from (
+                    (target.id, node.lineno) for target in targets if isinstance(target, ast.Name)
+                )
             case ast.AnnAssign(target=ast.Name(id=name)):
                 yield name, node.lineno
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if definitions:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ) if definitions:
                 yield name, node.lineno
 
 
@@ -165,24 +209,35 @@ def fields_of(body: list[ast.stmt]) -> Iterator[str]:
     """Names that the body of a class annotates, those of the class itself (`ClassVar`) left out."""
     for node in body:
         match node:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if last_name(annotation) != "ClassVar":
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if (
+                last_name(annotation) != "ClassVar"
+            ):
                 yield name
 
 
 def made_by_fields(node: ast.ClassDef) -> bool:
     """True when a decorator makes what a class annotates the parameters of what it is made with."""
-    return any(last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list)
+    return any(
+        last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list
+    )
 
 
 def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
     """See `ModuleSymbols.rows`."""
     for node in body:
         match node:
-            case ast.Assign([target, *_], value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            case (
+                ast.Assign([target, *_], value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
                 if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
                     (value,) = value.args
                 listed = ((None, item) for item in getattr(value, "elts", ()))
-                for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else listed:
+                for key, item in (
+                    zip(value.keys, value.values, strict=True)
+                    if isinstance(value, ast.Dict)
+                    else listed
+                ):
                     if isinstance(item, ast.Name | ast.Attribute) or isinstance(key, ast.Attribute):
                         named = "" if key is None else ast.unparse(key)
                         yield ast.unparse(target), named, ast.unparse(item), item.lineno
@@ -190,7 +245,12 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
                 for argument in arguments:
                     if isinstance(argument, ast.Name | ast.Attribute):
                         named = "" if argument is first else ast.unparse(first)
-                        yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
+                        yield (
+                            f"{ast.unparse(function)}()",
+                            named,
+                            ast.unparse(argument),
+                            argument.lineno,
+                        )
             case ast.If() | ast.Try() | ast.With():
                 yield from rows_of([each for name in _SUITES for each in getattr(node, name, ())])
 
@@ -200,10 +260,16 @@ def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[Row
     if isinstance(node, ast.Dict):
         pairs = [*zip(node.keys, node.values, strict=True)]
     else:
-        pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
+        pairs = [
+            (e.elts[0], e.elts[1])
+            for e in node.elts
+            if isinstance(e, ast.Tuple) and len(e.elts) == 2
+        ]
     for key, value in pairs:
         parts = key.elts if isinstance(key, ast.Tuple) else [key]
-        kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
+        kinds = tuple(
+            part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts
+        )
         if key is not None and kinds and all(kinds):
             yield Row(kinds, ast.unparse(value), key.lineno)
 
@@ -217,13 +283,23 @@ def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
                 inner = call.func if isinstance(call.func, ast.Call) else call
                 if _files(inner.func):
                     key = _key(inner) or ast.unparse(call)[:80]
-                    yield Registration(ast.unparse(inner.func), key, node.lineno, _names(call), frozenset(_said(call)))
+                    yield Registration(
+                        ast.unparse(inner.func),
+                        key,
+                        node.lineno,
+                        _names(call),
+                        frozenset(_said(call)),
+                    )
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
                     function = decorator.func if isinstance(decorator, ast.Call) else decorator
                     if _files(function):
-                        key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
-                        yield Registration(ast.unparse(function), key, node.lineno, _names(function))
+                        key = (
+                            _key(decorator) if isinstance(decorator, ast.Call) else ""
+                        ) or node.name
+                        yield Registration(
+                            ast.unparse(function), key, node.lineno, _names(function)
+                        )
 
 
 def loaded_by(tree: ast.Module, module: str, package: str) -> Iterator[str]:
@@ -249,7 +325,9 @@ def _said(call: ast.Call) -> Iterator[str]:
 
 
 def _at_load(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements that run when the module is imported, on any branch; not those for running it as a program."""
+    """Statements that run when the module is imported, on any branch; not those for running it as a
+    program.
+    """
     for node in body:
         yield node
         match node:
@@ -266,7 +344,9 @@ def _files(function: ast.expr) -> bool:
 
 
 def _key(call: ast.Call) -> str:
-    """The text under which a call files something: its first argument, its name, or the name of what that makes."""
+    """The text under which a call files something: its first argument, its name, or the name of
+    what that makes.
+    """
     named = [k.value for k in call.keywords if k.arg in {"name", "op_name"}]
     for value in (*call.args[:1], *named):
         match value:

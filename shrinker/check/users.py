@@ -1,6 +1,8 @@
-"""What upstream itself uses nowhere but in classes of which it makes no instance: what such code reads and stores has no effect there either.
+"""What upstream itself uses nowhere but in classes of which it makes no instance: what such code
+reads and stores has no effect there either.
 
-A feature that upstream merges in parts stands there before anything makes its objects. Names are told apart by their last part.
+A feature that upstream merges in parts stands there before anything makes its objects. Names are
+told apart by their last part.
 """
 
 import ast
@@ -27,8 +29,10 @@ class Users:
         self._named = remembered(self._is_named)
 
     def used(self, name: str) -> bool:
-        """Whether any code but that of unused classes uses a class, or one below it, or a method: not to import it, to test for it or
-        as a type. A class is taken for used where a decorator, a keyword or one of its bases may file it."""
+        """Whether any code but that of unused classes uses a class, or one below it, or a method:
+        not to import it, to test for it or as a type. A class is taken for used where a decorator,
+        a keyword or one of its bases may file it.
+        """
         reached, waiting = {name}, [name]
         while waiting:
             users = self._users(waiting.pop())
@@ -39,28 +43,54 @@ class Users:
         return False
 
     def idle(self, method: str) -> bool:
-        """Whether nobody calls a method: others may call a public one, Python one with a special name."""
+        """Whether nobody calls a method: others may call a public one, Python one with a special
+        name.
+        """
         return method.startswith("_") and not is_special(method) and not self.used(method)
 
     def has_effect(self, path: str, lines: Iterable[int]) -> bool:
-        """Whether one of these lines of a file stands elsewhere than in a class that is not used, and in a folder that is named."""
-        classes = [node for node in _statements(self._upstream.read(path)) if isinstance(node, ast.ClassDef)]
-        around = ([c for c in classes if c.lineno <= line <= (c.end_lineno or line)] for line in lines)
-        return self._named(path.rpartition("/")[0]) and any(all(self.used(c.name) for c in held) for held in around)
+        """Whether one of these lines of a file stands elsewhere than in a class that is not used,
+        and in a folder that is named.
+        """
+        classes = [
+            node
+            for node in _statements(self._upstream.read(path))
+            if isinstance(node, ast.ClassDef)
+        ]
+        around = (
+            [c for c in classes if c.lineno <= line <= (c.end_lineno or line)] for line in lines
+        )
+        return self._named(path.rpartition("/")[0]) and any(
+            all(self.used(c.name) for c in held) for held in around
+        )
 
     def _is_named(self, folder: str) -> bool:
-        """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
+        """Whether a file beside a folder names it, in an import or a text; the package itself is
+        named from outside.
+        """
         name = folder.rpartition("/")[2]
         part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
         texts = (text for path, text in self._texts(name) if not path.startswith(f"{folder}/"))
-        return folder.count("/") == 1 or any(part.search(said) for text in texts for said in _imported_or_said(text))
+        return folder.count("/") == 1 or any(
+            part.search(said) for text in texts for said in _imported_or_said(text)
+        )
 
     def ever_stored(self, path: str, attribute: str) -> bool:
-        """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in idle ones, or by any code on another
-        object; what only adds to one has read it before."""
-        bodies = ((other, _statements(text, f"_.{attribute} = 0")) for other, text in self._texts(attribute))
-        stored = ((other, *row) for other, body in bodies for row in _storing(ast.Module(body, []), attribute))
-        storing = [function for other, function, holder in stored if other == path or holder != "self"]
+        """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in
+        idle ones, or by any code on another object; what only adds to one has read it before.
+        """
+        bodies = (
+            (other, _statements(text, f"_.{attribute} = 0"))
+            for other, text in self._texts(attribute)
+        )
+        stored = (
+            (other, *row)
+            for other, body in bodies
+            for row in _storing(ast.Module(body, []), attribute)
+        )
+        storing = [
+            function for other, function, holder in stored if other == path or holder != "self"
+        ]
         return not storing or not all(map(self.idle, storing))
 
     def naming(self, word: str) -> Iterator[str]:
@@ -70,17 +100,28 @@ class Users:
     def _texts(self, name: str) -> Iterator[tuple[str, bytes]]:
         """Python files that have the word."""
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
-        texts = ((path, self._upstream.read(path)) for path in self._upstream.by_path if path.endswith(".py"))
+        texts = (
+            (path, self._upstream.read(path))
+            for path in self._upstream.by_path
+            if path.endswith(".py")
+        )
         return ((path, text) for path, text in texts if word.search(text))
 
     def _filed(self, node: ast.ClassDef) -> bool:
-        """Whether a class above it files those below, or somebody asks for all that are below one."""
+        """Whether a class above it files those below, or somebody asks for all that are
+        below one.
+        """
         reached, waiting = {""}, [*map(last_name, node.bases)]
         while waiting:
             if (name := waiting.pop()) in reached:
                 continue
             reached.add(name)
-            for part in (part for _, text in self._texts(name) for node in _statements(text) for part in walk(node)):
+            for part in (
+                part
+                for _, text in self._texts(name)
+                for node in _statements(text)
+                for part in walk(node)
+            ):
                 if _files(name, part):
                     return True
                 if isinstance(part, ast.ClassDef) and part.name == name:
@@ -93,7 +134,11 @@ class Users:
             for node in _statements(text, name):
                 owner = node.name if isinstance(node, ast.ClassDef) else _ELSEWHERE
                 if owner == name and isinstance(node, ast.ClassDef):
-                    found |= {_ELSEWHERE} if node.decorator_list or node.keywords or self._filed(node) else set()
+                    found |= (
+                        {_ELSEWHERE}
+                        if node.decorator_list or node.keywords or self._filed(node)
+                        else set()
+                    )
                 elif any(_is(name, each) for each in _used(node)):
                     found.add(owner)
         return frozenset(found)
@@ -132,24 +177,37 @@ def _files(name: str, node: ast.AST) -> bool:
     """Whether it asks for all that are below a class, or is the class and is told of them."""
     match node:
         case ast.Call(func=called, args=[_, asked]):
-            return last_name(called) == "issubclass" and any(_is(name, each) for each in walk(asked))
+            return last_name(called) == "issubclass" and any(
+                _is(name, each) for each in walk(asked)
+            )
         case ast.Attribute(attr="__subclasses__", value=asked):
             return last_name(asked) == name
         case ast.ClassDef(name=said):
-            return said == name and any(each.name == "__init_subclass__" for each in functions(node))
+            return said == name and any(
+                each.name == "__init_subclass__" for each in functions(node)
+            )
     return False
 
 
 def _used(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and what stands below it, without types, documentation, names for ``import *`` and second arguments of tests."""
+    """The node and what stands below it, without types, documentation, names for ``import *`` and
+    second arguments of tests.
+    """
     yield node
     parts = list(children(node))
     match node:
-        case ast.arg() | ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__all__")]):
+        case (
+            ast.arg()
+            | ast.Expr(value=ast.Constant())
+            | ast.Assign(targets=[ast.Name(id="__all__")])
+        ):
             parts = []
         case ast.AnnAssign(annotation=said):
             parts.remove(said)
-        case ast.FunctionDef(returns=ast.expr() as said) | ast.AsyncFunctionDef(returns=ast.expr() as said):
+        case (
+            ast.FunctionDef(returns=ast.expr() as said)
+            | ast.AsyncFunctionDef(returns=ast.expr() as said)
+        ):
             parts.remove(said)
         case ast.Call(func=called, args=[asked, _]) if last_name(called) in _TESTS:
             parts = [asked]
@@ -159,7 +217,11 @@ def _used(node: ast.AST) -> Iterator[ast.AST]:
 
 def _storing(node: ast.AST, attribute: str, function: str = "") -> Iterator[tuple[str, str]]:
     """Outermost functions that store an attribute, nothing outside of these, and of what."""
-    if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Store):
+    if (
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.ctx, ast.Store)
+    ):
         yield function, last_name(node.value)
     inner = function or (node.name if isinstance(node, Function) else "")
     for part in [node.value] if isinstance(node, ast.AugAssign) else children(node):

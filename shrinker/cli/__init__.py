@@ -1,7 +1,8 @@
-"""The command line: generate a server from a release or commit of SGLang, judge it, and ask why something is in it or not.
+"""The command line: generate a server from a release or commit of SGLang, judge it, and ask why
+something is in it or not.
 
-Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `check-upstream`: there is something to look at),
-2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
+Exit codes: 0 done, 1 evidence failed (`diff`: the trees differ; `check-upstream`: there is
+something to look at), 2 bad usage or input, 130 interrupted (Ctrl-C, SIGTERM).
 
 With --json standard output holds exactly one JSON document and everything else goes to standard
 error. A command that ends without its result (exit code 2 or 130, or 1 from `shrink`) gives the
@@ -72,7 +73,10 @@ shrinker why-not sglang.srt.models.qwen3
 shrinker why-not mem_cache/kv_cache_dtype.py:64
 shrinker why-not --why-live is_multimodal_chunked_prefill_supported
 """
-EXAMPLES = {name: (*lines,) for name, lines in groupby(_EXAMPLES.split("\n")[1:-1], lambda line: line.split()[1])}
+EXAMPLES = {
+    name: (*lines,)
+    for name, lines in groupby(_EXAMPLES.split("\n")[1:-1], lambda line: line.split()[1])
+}
 """By command; a test parses each as the command itself would."""
 
 
@@ -85,8 +89,13 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list."""
         with formatter.section("Commands"):
-            helps = {name: " ".join((self.commands[name].help or "").split()) for name in self.list_commands(ctx)}
-            formatter.write_dl([(name, text.partition(". ")[0].rstrip(".") + ".") for name, text in helps.items()])
+            helps = {
+                name: " ".join((self.commands[name].help or "").split())
+                for name in self.list_commands(ctx)
+            }
+            formatter.write_dl(
+                [(name, text.partition(". ")[0].rstrip(".") + ".") for name, text in helps.items()]
+            )
 
 
 app = typer.Typer(
@@ -111,7 +120,9 @@ for _command in (*_GENERATE, *_ASK, *_UPGRADE):
 
 
 @app.callback(invoke_without_command=True)
-def _version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _version(
+    show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if show:
         print(f"shrinker {__version__}")
         raise typer.Exit(0)
@@ -121,8 +132,11 @@ def main() -> None:
     """Entry point."""
     # Syntax trees are many and no garbage: looking through them takes a sixth of the time.
     gc.set_threshold(100_000)
-    # Only what is called: to prepare all commands takes as long as `why` takes to look its answer up.
-    called = [command for command in app.registered_commands if command.name == "".join(sys.argv[1:2])]
+    # Only what is called: to prepare all commands takes as long as `why` takes to look its answer
+    # up.
+    called = [
+        command for command in app.registered_commands if command.name == "".join(sys.argv[1:2])
+    ]
     asked = copy(app)
     asked.registered_commands = called or app.registered_commands
     run(asked)

@@ -1,4 +1,6 @@
-"""Audits of a tree, `shrinker leftovers` and `cross-check`, and of its evidence, `mutate`: does it notice faults, and wrong rules?"""
+"""Audits of a tree, `shrinker leftovers` and `cross-check`, and of its evidence, `mutate`: does it
+notice faults, and wrong rules?
+"""
 
 import json
 from collections import Counter
@@ -31,10 +33,11 @@ def leftovers(
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
+    """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has
+    no reason.
 
-    Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
-    modules, other names. A leftover is right when a [[leftover]] rule says why.
+    Six classes: platform predicates, flags, environment variables, device and backend strings,
+    imports of absent modules, other names. A leftover is right when a [[leftover]] rule says why.
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
@@ -45,7 +48,10 @@ def leftovers(
     profile = load_profile(manifest.profile, options.absolute(rules))
     with options.console_progress() as progress:
         if profile.digest != manifest.rules_hash:
-            progress.note("the rules have changed since this tree was generated; it is judged by those of today")
+            progress.note(
+                "the rules have changed since this tree was generated; it is judged by those of "
+                "today"
+            )
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         progress.phase("leftovers")
         found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
@@ -63,8 +69,16 @@ def leftovers(
         "suspects": found.suspects,
         "unmatched_rules": found.unmatched,
     }
-    told = {"found": found, "why": why, "everything": everything, "kinds": KINDS, "reasons": reasons}
-    options.answer(data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=not found.unexplained)
+    told = {
+        "found": found,
+        "why": why,
+        "everything": everything,
+        "kinds": KINDS,
+        "reasons": reasons,
+    }
+    options.answer(
+        data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=not found.unexplained
+    )
 
 
 def cross_check(
@@ -75,10 +89,11 @@ def cross_check(
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Run ruff, vulture, pyrefly and pydeps on a tree and on its upstream; exit 1 when a new finding has no reason.
+    """Run ruff, vulture, pyrefly and pydeps on a tree and on its upstream; exit 1 when a new
+    finding has no reason.
 
-    A reason is computed: where the last use of a name stood in upstream, or what gave it a value, and the rule that took
-    it away. The tools come with the environment that `make` prepares.
+    A reason is computed: where the last use of a name stood in upstream, or what gave it a value,
+    and the rule that took it away. The tools come with the environment that `make` prepares.
     """
     from shrinker.report.place import find_graph, open_recorded, read_manifest
     from tools.crosscheck.compare import cross_check as compare
@@ -93,7 +108,9 @@ def cross_check(
             progress.note(f"{tool} has judged both trees")
 
         found = compare(tree, out, graph, jobs=jobs, progress=judged)
-    options.answer(found.as_json(), found.lines(everything), as_json=as_json, passed=not found.unexplained)
+    options.answer(
+        found.as_json(), found.lines(everything), as_json=as_json, passed=not found.unexplained
+    )
 
 
 def mutate(
@@ -103,66 +120,105 @@ def mutate(
     breakages: Annotated[bool, typer.Option("--breakages", help=_BREAKAGES)] = False,
     rules: Annotated[bool, typer.Option("--rules", help=_RULES)] = False,
     anew: Annotated[bool, typer.Option("--anew", help=_ANEW)] = False,
-    level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)
+    ] = None,
     upstream: options.RecordedUpstream = None,
     reports: options.Reports = None,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Put faults into copies of a tree and ask each level that reads the trees, from the cheapest on, whether it notices them.
+    """Put faults into copies of a tree and ask each level that reads the trees, from the cheapest
+    on, whether it notices them.
 
-    That takes two seconds a fault. Writes mutation.json and mutation.md (breakages.json, breakages.md) beside the tree's other reports; into
-    OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself is refused.
+    That takes two seconds a fault. Writes mutation.json and mutation.md (breakages.json,
+    breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked
+    for otherwise. A tree in which a level finds fault by itself is refused.
 
-    With --rules, wrong rules are drawn from upstream's own names within the kept code, the tree is generated with each, and all that a
-    default run asks is asked: a minute or more for each. Written after each to mutation-rules.json and mutation-rules.md; the same
-    command goes on where it was cut off.
+    With --rules, wrong rules are drawn from upstream's own names within the kept code, the tree is
+    generated with each, and all that a default run asks is asked: a minute or more for each.
+    Written after each to mutation-rules.json and mutation-rules.md; the same command goes on where
+    it was cut off.
     """
     seeds = seed or [0]
     if rules:
         if len(seeds) > 1:
-            raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
+            raise InputError(
+                "--rules draws by one --seed", "give one; --count says how many are drawn"
+            )
         place = options.absolute(reports)
         _mutate_rules(out, count, seeds[0], upstream, place, jobs, anew=anew, as_json=as_json)
         return
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.check.trees import Trees
-    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
+    from shrinker.report.place import (
+        evidence_folder,
+        open_recorded,
+        read_manifest,
+        recorded_rules,
+        reports_of,
+    )
     from shrinker.source.cache import default_folder
     from tools.mutation.faults import breakage_fault, choose, declared, why_skipped
     from tools.mutation.judge import judge_all
-    from tools.mutation.page import arguments, breakages_data, mutation_data, mutation_page, rendered, write_both
+    from tools.mutation.page import (
+        arguments,
+        breakages_data,
+        mutation_data,
+        mutation_page,
+        rendered,
+        write_both,
+    )
 
     names = level or list(EVIDENCE_LEVELS)
     for name in names:
         if name not in EVIDENCE_LEVELS:
-            raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
+            raise InputError(
+                f"no level {name!r} to ask", f"levels here: {', '.join(EVIDENCE_LEVELS)}"
+            )
     manifest = read_manifest(out)
     tree_folder = out.absolute()
     folder = reports_of(tree_folder, manifest, options.absolute(reports))
     name = "breakages" if breakages else "mutation"
-    asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seeds]}
-    kept = evidence_folder(tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked)
+    asked = (
+        {"levels": names}
+        if breakages
+        else {"levels": names, "seeds": [[each, count] for each in seeds]}
+    )
+    kept = evidence_folder(
+        tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked
+    )
     with options.console_progress() as progress:
         if kept != folder:
-            progress.note(f"{folder / name}.json is of other arguments and stays: this run writes to {kept}")
+            progress.note(
+                f"{folder / name}.json is of other arguments and stays: this run writes to {kept}"
+            )
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        trees = Trees(tree, tree_folder, manifest, recorded_rules(manifest), jobs, Cache(default_folder()))
+        trees = Trees(
+            tree, tree_folder, manifest, recorded_rules(manifest), jobs, Cache(default_folder())
+        )
         progress.phase("faults")
         skipped: dict[str, str] = {}
         drawn: dict[int, list[Fault]] = {}
         if breakages:
             put = [(each, breakage_fault(each, tree, tree_folder, manifest)) for each in declared()]
             faults = [fault for _, fault in put if fault is not None]
-            skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
+            skipped = {
+                each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None
+            }
         else:
-            drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seeds}
+            drawn = {
+                each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seeds
+            }
             faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
         found: list[Judged] = []
         for judged in judge_all(trees, faults, names):
             found.append(judged)
-            where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
+            where = (
+                f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} "
+                f"{judged.fault.subject}"
+            )
             progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
             progress.advance(len(found), len(faults))
     if breakages:
@@ -177,10 +233,28 @@ def mutate(
 
 
 def _mutate_rules(
-    out: Path, count: int, seed: int, upstream: str | None, asked: Path | None, jobs: int, *, anew: bool, as_json: bool
+    out: Path,
+    count: int,
+    seed: int,
+    upstream: str | None,
+    asked: Path | None,
+    jobs: int,
+    *,
+    anew: bool,
+    as_json: bool,
 ) -> None:
-    """See `mutate`, of wrong rules. Raises InputError when the rules are not those of the tree, or its reports are of other arguments."""
-    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
+    """See `mutate`, of wrong rules.
+
+    Raises InputError when the rules are not those of the tree, or its reports are of other
+    arguments.
+    """
+    from shrinker.report.place import (
+        evidence_folder,
+        open_recorded,
+        read_manifest,
+        recorded_rules,
+        reports_of,
+    )
     from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
     from tools.mutation.planting import plant
     from tools.mutation.wrong_rules import draw
@@ -192,19 +266,27 @@ def _mutate_rules(
         raise InputError(message, "run `make shrink` first")
     place = reports_of(out.absolute(), manifest, asked)
     head = rules_header(manifest, seed)
-    folder = evidence_folder(out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed)
+    folder = evidence_folder(
+        out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed
+    )
     done = [] if anew else read_outcomes(folder / f"{RULES}.json", head)
     with options.console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         wrong = draw(tree, out, manifest, count=count, seed=seed)
         judged = {(row["kind"], row["subject"]) for row in done}
         if rest := judged - {(one.kind, one.subject) for one in wrong}:
-            message = f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws"
-            raise InputError(message, "ask for as many, say --anew, or another folder with --reports")
+            message = (
+                f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws"
+            )
+            raise InputError(
+                message, "ask for as many, say --anew, or another folder with --reports"
+            )
         for outcome in plant(tree, rules, wrong, jobs, progress, judged):
             done.append(asdict(outcome))
             state = outcome.caught_by or ("SURVIVES" if outcome.files else "changes nothing")
-            progress.note(f"{len(done)} of {len(wrong)}: {state}: {outcome.kind}: {outcome.subject}")
+            progress.note(
+                f"{len(done)} of {len(wrong)}: {state}: {outcome.kind}: {outcome.subject}"
+            )
             write_outcomes(folder, head, done)
     data = write_outcomes(folder, head, done)
     options.answer(data, rules_page(data), as_json=as_json)

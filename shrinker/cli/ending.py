@@ -1,4 +1,6 @@
-"""How a command ends: exit codes, errors for people and for scripts, and the signals that ask it to stop."""
+"""How a command ends: exit codes, errors for people and for scripts, and the signals that ask it to
+stop.
+"""
 
 import atexit
 import json
@@ -19,7 +21,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(app: typer.Typer) -> NoReturn:
-    """Run a command and end the process: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted."""
+    """Run a command and end the process: 0 done, 1 evidence failed, 2 bad usage or input, 130
+    interrupted.
+    """
     answer_signals()
     try:
         # By one name, however it was started: completion is installed for it.
@@ -31,13 +35,29 @@ def run(app: typer.Typer) -> NoReturn:
     except OSError as error:
         _fail(str(error), "check permissions and free space", BAD_INPUT)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "tools":
-            _fail("this command needs the folder tools/, which a wheel has not", "run it in a checkout", BAD_INPUT)
+        if (
+            isinstance(error, ModuleNotFoundError)
+            and (error.name or "").partition(".")[0] == "tools"
+        ):
+            _fail(
+                "this command needs the folder tools/, which a wheel has not",
+                "run it in a checkout",
+                BAD_INPUT,
+            )
         usage = getattr(error, "format_message", None)
         if usage is None:
             traceback.print_exc()
-            _fail(f"{type(error).__name__}: {error}", "this is a fault of shrinker: please report it", BAD_INPUT)
-        _fail(usage() or "no command given", "see `shrinker --help`", BAD_INPUT, shown=getattr(error, "show", None))
+            _fail(
+                f"{type(error).__name__}: {error}",
+                "this is a fault of shrinker: please report it",
+                BAD_INPUT,
+            )
+        _fail(
+            usage() or "no command given",
+            "see `shrinker --help`",
+            BAD_INPUT,
+            shown=getattr(error, "show", None),
+        )
     if code == INTERRUPTED:
         _fail("interrupted: nothing was left half written", "run the command again", INTERRUPTED)
     leave(code if isinstance(code, int) else 0)
@@ -46,7 +66,8 @@ def run(app: typer.Typer) -> NoReturn:
 def leave(code: int) -> NoReturn:
     """End the process at once, with everything written.
 
-    A run makes millions of objects; to free them one by one takes longer than folding a changed module.
+    A run makes millions of objects; to free them one by one takes longer than folding a changed
+    module.
     """
     try:
         sys.stdout.flush()
@@ -59,9 +80,11 @@ def leave(code: int) -> NoReturn:
 
 
 def answer_signals() -> None:
-    """Let SIGTERM and a closed terminal end a run as Ctrl-C does, with its temporary folders removed.
+    """Let SIGTERM and a closed terminal end a run as Ctrl-C does, with its temporary folders
+    removed.
 
-    Worker processes leave the answer to this one: they ignore Ctrl-C, which reaches the whole group.
+    Worker processes leave the answer to this one: they ignore Ctrl-C, which reaches the whole
+    group.
     """
     for number in _SIGNALS:
         # Ignored by the parent (nohup, a background job of a script): it stays ignored.
@@ -71,8 +94,8 @@ def answer_signals() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    # The workers are not killed: one that dies while it sends a result leaves the pool waiting for the rest of it.
-    # Each ends after the few files in hand, a second or two.
+    # The workers are not killed: one that dies while it sends a result leaves the pool waiting for
+    # the rest of it. Each ends after the few files in hand, a second or two.
     raise KeyboardInterrupt
 
 
@@ -89,5 +112,9 @@ def _fail(message: str, next_step: str, code: int, shown: object = None) -> NoRe
         print(f"next: {next_step}\n" if next_step else "", file=sys.stderr, end="")
     # Not from the parsed options: a usage error has none.
     if "--json" in sys.argv[1:]:
-        print(json.dumps({"error": message, "exit": code, "next": next_step}, indent=1, sort_keys=True))
+        print(
+            json.dumps(
+                {"error": message, "exit": code, "next": next_step}, indent=1, sort_keys=True
+            )
+        )
     sys.exit(code)

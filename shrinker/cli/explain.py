@@ -1,4 +1,6 @@
-"""What the reports of a tree answer: `shrinker explain`, its short forms `why` and `why-not`, `kernels` and `dependencies`."""
+"""What the reports of a tree answer: `shrinker explain`, its short forms `why` and `why-not`,
+`kernels` and `dependencies`.
+"""
 
 from functools import cache, partial
 from pathlib import Path
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from shrinker.values.upstream import UpstreamTree
 
 _ANYTHING = (
-    "A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function, "
-    "member, path:line of upstream or of the generated tree, or a text that code says (a metric, a message)."
+    "A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, "
+    "file, module, class, function, "
+    "member, path:line of upstream or of the generated tree, or a text that code says (a metric, "
+    "a message)."
 )
 _RETAINED = "Say what would leave with a file, folder, module, definition or rule."
 _KEPT = "Module, path, file name, distribution, kernel, module.Class.method or path:line."
@@ -41,7 +45,9 @@ def explain(
     retained: Annotated[bool, typer.Option("--retained", help=_RETAINED)] = False,
     as_json: Json = False,
 ) -> None:
-    """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
+    """Say of anything whether it is in the tree, by which rule or chain, and what would change
+    that.
+    """
     from shrinker.report.explain import Explainer, Generated
     from shrinker.report.place import open_recorded, read_manifest
 
@@ -58,8 +64,16 @@ def explain(
     lines: list[str] = []
     for one in found:
         because = [("" if number else "because", line) for number, line in enumerate(one.because)]
-        rows = (("upstream", one.upstream), ("generated", one.generated), *because, ("to change", one.change))
-        lines += [f"{one.verdict}: {one.subject}", *(f"  {label:<10} {line}" for label, line in rows if line)]
+        rows = (
+            ("upstream", one.upstream),
+            ("generated", one.generated),
+            *because,
+            ("to change", one.change),
+        )
+        lines += [
+            f"{one.verdict}: {one.subject}",
+            *(f"  {label:<10} {line}" for label, line in rows if line),
+        ]
     answer(found, lines, as_json=as_json)
 
 
@@ -67,7 +81,9 @@ def why(
     name: Annotated[str | None, typer.Argument(help=_KEPT)] = None,
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
-    every: Annotated[bool, typer.Option("--all", help="A chain for each place that names it.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="A chain for each place that names it.")
+    ] = False,
     sample: Sample = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -80,7 +96,9 @@ def why(
     chains = [chain for each in asked for chain in answers.why(run, each, every=every)]
     lines: list[str] = []
     for chain in chains:
-        lines.append(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
+        lines.append(
+            chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else "")
+        )
         lines += (f"  {step}" for step in chain.steps)
     answer(chains, lines, as_json=as_json)
 
@@ -91,7 +109,9 @@ def why_not(
     reports: Reports = None,
     sample: Sample = None,
     seed: Seed = 0,
-    why_live: Annotated[bool, typer.Option("--why-live", help="Say what would have kept it.")] = False,
+    why_live: Annotated[
+        bool, typer.Option("--why-live", help="Say what would have kept it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the rule, or the folded imports, that removed something."""
@@ -111,11 +131,16 @@ def why_not(
     answer(found, lines, as_json=as_json)
 
 
-def _asked(name: str | None, sample: int | None, seed: int, run: "SavedRun", *, live: bool) -> list[str]:
+def _asked(
+    name: str | None, sample: int | None, seed: int, run: "SavedRun", *, live: bool
+) -> list[str]:
     from shrinker.program import answers
 
     if (name is None) == (sample is None):
-        raise InputError("one name or --sample is needed", "ask `shrinker why NAME` or `shrinker why --sample 20`")
+        raise InputError(
+            "one name or --sample is needed",
+            "ask `shrinker why NAME` or `shrinker why --sample 20`",
+        )
     return [name] if name is not None else answers.sample(run, sample or 0, seed, live=live)
 
 
@@ -134,10 +159,11 @@ def kernels(
     upstream: RecordedUpstream = None,
     as_json: Json = False,
 ) -> None:
-    """Print the chain from the model to each kernel that `reach` rules name, and what `remove` rules left.
+    """Print the chain from the model to each kernel that `reach` rules name, and what `remove`
+    rules left.
 
-    Exit 1 when a kernel that upstream has is not reached, or when a module that a rule removes is in the tree without being
-    listed as rescued in uncertain.txt.
+    Exit 1 when a kernel that upstream has is not reached, or when a module that a rule removes is
+    in the tree without being listed as rescued in uncertain.txt.
     """
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import absent_names, reached, taken
@@ -167,7 +193,9 @@ def dependencies(
     reports: Reports = None,
     as_json: Json = False,
 ) -> None:
-    """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
+    """Print the distributions that a generated package requires, and those that upstream requires
+    and it does not.
+    """
     from shrinker.program.saved import load_report
     from shrinker.report.place import render
 
@@ -180,6 +208,8 @@ def dependencies(
 
         wanted = (row["declared"][0][1] for row in rows.values())
         with ThreadPoolExecutor(8) as pool:
-            known = dict(zip(rows, pool.map(partial(download_size, index_url()), wanted), strict=True))
+            known = dict(
+                zip(rows, pool.map(partial(download_size, index_url()), wanted), strict=True)
+            )
     text = render("dependencies.txt.jinja", rows=rows, sizes=known)
     answer(data if known is None else {**data, "sizes": known}, text, as_json=as_json)

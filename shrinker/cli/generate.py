@@ -1,4 +1,6 @@
-"""Generate a tree: `shrinker shrink`; and from one upstream to the next: `shrinker diff`, `check-upstream`, `bump` and `publish`."""
+"""Generate a tree: `shrinker shrink`; and from one upstream to the next: `shrinker diff`,
+`check-upstream`, `bump` and `publish`.
+"""
 
 import sys
 from pathlib import Path
@@ -14,10 +16,15 @@ _STRICT = "Unknown predicates and rules without a match are errors."
 _REPORTS = "Where reports go; default: reports/PROFILE or OUT.reports."
 _NO_CACHE = "Take nothing from earlier runs, and leave nothing for later ones."
 _FORCE = "Move what shrinker did not write in OUT to OUT.backup-TIME."
-_SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
+_SIDE = (
+    "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, "
+    "git:PATH_OR_URL@COMMIT, path:DIR)."
+)
 _RULES = "Rules for a side that is an upstream."
 _LIMIT = "Characters of the Markdown page; 0: all. Default: GitHub's."
-_HISTORY = "Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags."
+_HISTORY = (
+    "Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags."
+)
 _OLD_UPSTREAM = "Where OLD was generated from, when it is a tree or a lock."
 _PREDICATES = "Look for platform questions that no rule names."
 _SINCE = "An upstream that the rules know; default: the one that is pinned."
@@ -32,14 +39,18 @@ def shrink(
     out: options.Target = None,
     jobs: options.Jobs = options.CORES,
     strict: Annotated[bool, typer.Option("--strict", help=_STRICT)] = False,
-    frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
+    frozen: Annotated[
+        bool, typer.Option("--frozen", help="Fail when the lock would change.")
+    ] = False,
     reports: Annotated[Path | None, typer.Option(help=_REPORTS)] = None,
     rules: options.Rules = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help=_NO_CACHE)] = False,
     force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
+    """Generate a tree, prove it at the levels form, references and capabilities, and write its lock
+    and reports.
+    """
     from rich.console import Console
 
     from shrinker.cache.workers import without_gc
@@ -81,23 +92,31 @@ def shrink(
 def diff(
     old: Annotated[str, typer.Argument(help=_SIDE)],
     new: Annotated[str, typer.Argument(help="The same, of the other side.")],
-    profile: Annotated[str, typer.Option(help=_RULES, autocompletion=options.profile_names)] = options.DEFAULT_PROFILE,
-    markdown: Annotated[Path | None, typer.Option(help="Write the page for a comment here.")] = None,
+    profile: Annotated[
+        str, typer.Option(help=_RULES, autocompletion=options.profile_names)
+    ] = options.DEFAULT_PROFILE,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the page for a comment here.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the whole page here.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help=_LIMIT)] = None,
     history: Annotated[str | None, typer.Option(help=_HISTORY)] = None,
     old_upstream: Annotated[str | None, typer.Option(help=_OLD_UPSTREAM)] = None,
     new_upstream: Annotated[str | None, typer.Option(help="The same of NEW.")] = None,
-    predicates: Annotated[bool, typer.Option("--predicates/--no-predicates", help=_PREDICATES)] = True,
+    predicates: Annotated[
+        bool, typer.Option("--predicates/--no-predicates", help=_PREDICATES)
+    ] = True,
     rules: options.Rules = None,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two generated trees: files, symbols, command line, endpoints, dependencies, kernels, risks, then the text.
+    """Compare two generated trees: files, symbols, command line, endpoints, dependencies, kernels,
+    risks, then the text.
 
-    What is newly kept or removed comes with its reason. An upstream is generated first, or taken from the cache; its tree
-    is compared and not judged: `shrink` and `bump` do that.
-    Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
+    What is newly kept or removed comes with its reason. An upstream is generated first, or taken
+    from the cache; its tree is compared and not judged: `shrink` and `bump` do that. Prints the
+    Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they
+    differ, 2: error.
     """
     from shrinker.cache.workers import without_gc
     from shrinker.report.diff import pages
@@ -123,7 +142,9 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}", "choose another place") from error
+        raise InputError(
+            f"{path}: cannot be written: {error.strerror or error}", "choose another place"
+        ) from error
 
 
 def check_upstream(
@@ -134,10 +155,12 @@ def check_upstream(
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Say what the rules do not know of an upstream, with sites and rules to paste; exit 1 when there is anything.
+    """Say what the rules do not know of an upstream, with sites and rules to paste; exit 1 when
+    there is anything.
 
-    Unknown predicates, rules and roots without a match, new registries, package walks, entry points, package data,
-    top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
+    Unknown predicates, rules and roots without a match, new registries, package walks, entry
+    points, package data, top-level folders and names of platforms. An ordinary run keeps what it
+    does not know; a strict one fails on the first three.
     """
     from shrinker.cache.workers import without_gc
     from shrinker.report.place import render
@@ -157,17 +180,23 @@ def bump(
     out: options.Target = None,
     reports: options.Reports = None,
     summary: Annotated[Path | None, typer.Option(help=_SUMMARY)] = None,
-    history: Annotated[str | None, typer.Option(help="Repository of upstream, to name its commits.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
+    history: Annotated[
+        str | None, typer.Option(help="Repository of upstream, to name its commits.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse what strict mode refuses.")
+    ] = False,
     repository: Annotated[Path | None, typer.Option(hidden=True)] = None,
     rules: options.Rules = None,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell what changed.
+    """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell
+    what changed.
 
-    When anything fails, the pin, the tree, the lock and the reports are as they were. A tree that was refused lies in
-    OUT.rejected; where the budget refused it, --summary holds the comparison all the same.
+    When anything fails, the pin, the tree, the lock and the reports are as they were. A tree that
+    was refused lies in OUT.rejected; where the budget refused it, --summary holds the comparison
+    all the same.
     """
     from shrinker.cache.workers import without_gc
     from shrinker.report.diff import pages
@@ -201,16 +230,22 @@ def bump(
     if refused is not None:
         raise refused
     told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
-    options.answer({**told, **pages.review_json(done.review)}, text if summary is None else "", as_json=as_json)
+    options.answer(
+        {**told, **pages.review_json(done.review)}, text if summary is None else "", as_json=as_json
+    )
 
 
 def publish(
     remote: Annotated[str, typer.Option(help="URL or folder of the repository.")],
-    branch: Annotated[str, typer.Option(help="Branch that holds generated trees; made when it is not there.")],
+    branch: Annotated[
+        str, typer.Option(help="Branch that holds generated trees; made when it is not there.")
+    ],
     out: options.Out = options.DEFAULT_OUT,
     as_json: options.Json = False,
 ) -> None:
-    """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
+    """Commit a generated tree on top of a branch and push it; never by force, and never over
+    anything else.
+    """
     from shrinker.report.place import read_manifest
     from shrinker.upgrade.publish import publish as push
 

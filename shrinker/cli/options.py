@@ -1,4 +1,6 @@
-"""What several commands share: options, what a person sees while waiting, and how an answer is printed."""
+"""What several commands share: options, what a person sees while waiting, and how an answer is
+printed.
+"""
 
 import json
 import os
@@ -37,7 +39,9 @@ def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
 
     folder = ctx.params.get("rules")
     with suppress(InputError):
-        loaded = load_profile(ctx.params.get("profile") or DEFAULT_PROFILE, Path(folder) if folder else None)
+        loaded = load_profile(
+            ctx.params.get("profile") or DEFAULT_PROFILE, Path(folder) if folder else None
+        )
         return sorted(name for name in loaded.places if name.startswith(incomplete))
     return []
 
@@ -52,18 +56,41 @@ Profile = Annotated[str, typer.Option(help=_PROFILE, autocompletion=profile_name
 Target = Annotated[Path | None, typer.Option(help="Where the generated tree goes.")]
 Out = Annotated[Path, typer.Option(help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
-Everything = Annotated[bool, typer.Option("--all", help="List what is explained too, with its reason.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="List what is explained too, with its reason.")
+]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; default: one a core.")]
-Reports = Annotated[Path | None, typer.Option(help="Reports of the tree; default: where shrink puts them.")]
-Sample = Annotated[int | None, typer.Option(min=1, help="Ask for so many symbols, drawn at random, instead of a name.")]
+Reports = Annotated[
+    Path | None, typer.Option(help="Reports of the tree; default: where shrink puts them.")
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(min=1, help="Ask for so many symbols, drawn at random, instead of a name."),
+]
 Seed = Annotated[int, typer.Option(help="Of what is drawn: the same one draws the same symbols.")]
 Rules = Annotated[Path | None, typer.Option(help=_RULES)]
-RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")]
-TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
+RecordedUpstream = Annotated[
+    str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")
+]
+TimeoutFactor = Annotated[
+    float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")
+]
 
 DEFAULT_LEVELS = ("form", "references", "capabilities")
-LEVELS = (*DEFAULT_LEVELS, "embedders", "imports", "model", "server", "trace", "tests", "native", "gpu")
-"""Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
+LEVELS = (
+    *DEFAULT_LEVELS,
+    "embedders",
+    "imports",
+    "model",
+    "server",
+    "trace",
+    "tests",
+    "native",
+    "gpu",
+)
+"""Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete
+a word may.
+"""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -75,7 +102,9 @@ def absolute(path: Path | None) -> Path | None:
 
 
 def answer(document: Any, text: str | Iterable[str], *, as_json: bool, passed: bool = True) -> None:
-    """Print a document, of a dataclass its fields, or its text or lines, and end with exit code 1 unless all is as it should be."""
+    """Print a document, of a dataclass its fields, or its text or lines, and end with exit code 1
+    unless all is as it should be.
+    """
     if as_json:
         print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
     else:
@@ -139,7 +168,14 @@ def console_progress() -> Iterator[TerminalProgress | LineProgress]:
         return
     # Here and not above: loading it takes longer than `why` takes to answer.
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     text = TextColumn("{task.description:<20}")
     columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -1,1 +1,3 @@
-"""Emission: apply what was decided to the files that change, copy the others, put the tree in its place."""
+"""Emission: apply what was decided to the files that change, copy the others, put the tree in its
+place.
+"""

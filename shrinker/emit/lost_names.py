@@ -1,4 +1,6 @@
-"""Find which names kept modules have lost, and what a generated tree says of each to who asks for it."""
+"""Find which names kept modules have lost, and what a generated tree says of each to who asks for
+it.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +45,8 @@ class LostNames:
     handed: list[Row[str]] = field(default_factory=list)
     """With the module that still has each."""
     public: dict[str, dict[Definition, str]] = field(default_factory=dict)
-    """By path of the module, those that are for others, with the rule: for a person who reads them."""
+    """By path of the module, those that are for others, with the rule: for a person who reads them.
+    """
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class _Search:
     def left(self) -> dict[str, frozenset[str]]:
         """Names that modules of the tree still have, by the name of the module."""
         return {
-            self.folded[path].module: frozenset(one.name for one in names.names) for path, names in self.after.items()
+            self.folded[path].module: frozenset(one.name for one in names.names)
+            for path, names in self.after.items()
         }
 
     @cached_property

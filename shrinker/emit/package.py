@@ -1,5 +1,6 @@
-"""The files that are shrinker's own: `pyproject.toml` and `_version.py`, which make the generated tree an installable package, and NOTICE; and the
-header of modified files: what Apache-2.0, section 4(b), asks of a changed copy.
+"""The files that are shrinker's own: `pyproject.toml` and `_version.py`, which make the generated
+tree an installable package, and NOTICE; and the header of modified files: what Apache-2.0, section
+4(b), asks of a changed copy.
 """
 
 import json
@@ -13,12 +14,16 @@ from packaging.version import InvalidVersion, Version
 from shrinker.values.distributions import Distributions
 from shrinker.values.upstream import DeclaredPackage, Identity, compiled_modules
 
-NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+NOTE = (
+    "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+)
 """The same for every upstream, so that a release and its commit give the same Python."""
 HEADER = f"# {NOTE}"
 
 
-def pyproject(declared: DeclaredPackage, version: str | None, kept: Collection[str], required: Distributions) -> str:
+def pyproject(
+    declared: DeclaredPackage, version: str | None, kept: Collection[str], required: Distributions
+) -> str:
     """Text of `python/pyproject.toml`.
 
     Args:
@@ -44,11 +49,16 @@ def pyproject(declared: DeclaredPackage, version: str | None, kept: Collection[s
 
 
 def version_module(version: str) -> str:
-    """Text of `python/sglang/_version.py`: the names that the version tool of upstream's build defines, nothing else.
+    """Text of `python/sglang/_version.py`: the names that the version tool of upstream's build
+    defines, nothing else.
 
-    A release carries the file that its build made, a commit carries none: one canonical text for both.
+    A release carries the file that its build made, a commit carries none: one canonical text for
+    both.
     """
-    return f"__version__ = version = {version!r}\n__version_tuple__ = version_tuple = {version_tuple(version)!r}\n"
+    return (
+        f"__version__ = version = {version!r}\n__version_tuple__ = version_tuple = "
+        f"{version_tuple(version)!r}\n"
+    )
 
 
 def version_tuple(version: str) -> tuple[int | str, ...]:
@@ -58,7 +68,10 @@ def version_tuple(version: str) -> tuple[int | str, ...]:
     except InvalidVersion:
         return (version,)
     pre = "".join(map(str, parsed.pre or ()))
-    post, dev = (f"{kind}{n}" if n is not None else "" for kind, n in (("post", parsed.post), ("dev", parsed.dev)))
+    post, dev = (
+        f"{kind}{n}" if n is not None else ""
+        for kind, n in (("post", parsed.post), ("dev", parsed.dev))
+    )
     epoch = [parsed.epoch] if parsed.epoch else []
     return (*epoch, *parsed.release, *filter(None, (pre, post, dev, parsed.local)))
 
@@ -80,7 +93,9 @@ def _templates() -> Environment:
     """Make the templates ready once: many small trees are written in one process of the tests."""
     templates = environment(Path(__file__).with_name("templates"))
     # A basic string of TOML: JSON's escapes are TOML's too.
-    templates.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    templates.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False).replace(
+        "\x7f", "\\u007f"
+    )
     return templates
 
 
@@ -96,7 +111,9 @@ def notice(
     compiled: Mapping[str, str],
     upstream_notice: str | None = None,
 ) -> str:
-    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on; `compiled` has the SHA-256 of each compiled module."""
+    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on; `compiled`
+    has the SHA-256 of each compiled module.
+    """
     known = [f"release {identity.version}"] if identity.version else []
     known += [f"commit {identity.commit}"] if identity.commit else []
     known += ["with local changes"] if identity.dirty else []

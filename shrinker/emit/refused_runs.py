@@ -6,7 +6,14 @@ import json
 import os
 from typing import Any
 
-from shrinker.emit.removed_features import ENDPOINTS, REFUSALS, SWITCHES, Endpoint, RemovedFeatureError, _told
+from shrinker.emit.removed_features import (
+    ENDPOINTS,
+    REFUSALS,
+    SWITCHES,
+    Endpoint,
+    RemovedFeatureError,
+    _told,
+)
 
 # What is written into a tree begins here.
 

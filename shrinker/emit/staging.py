@@ -1,4 +1,6 @@
-"""Write beside the output, then swap: whatever happens, the output is the old tree or the new one."""
+"""Write beside the output, then swap: whatever happens, the output is the old tree or the
+new one.
+"""
 
 import glob
 import os
@@ -25,9 +27,11 @@ _FORCE = "choose another folder, or give --force (make: FORCE=1), which moves th
 def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     """A new empty folder beside `out`, removed at the end if it is still there.
 
-    What runs that died left beside `out` is removed first; an old tree that such a run had moved away and not replaced is moved back, and
-    so is what was its owner's. Raises InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or
-    it holds what no run wrote, where that is not moved aside by `force`."""
+    What runs that died left beside `out` is removed first; an old tree that such a run had moved
+    away and not replaced is moved back, and so is what was its owner's. Raises InputError: the
+    folder of `out` cannot be written, `out` is something else than a generated tree, or it holds
+    what no run wrote, where that is not moved aside by `force`.
+    """
     out = out.absolute()
     _refuse_foreign(out, force)
     with scratch_folder(out, "choose another OUT, or make the folder writable") as staging:
@@ -36,15 +40,20 @@ def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
-    """A new empty folder beside a place, on its file system; removed at the end, or by the next run if this one dies. Raises InputError:
-    the folder cannot be written; it carries `next_step`."""
+    """A new empty folder beside a place, on its file system; removed at the end, or by the next run
+    if this one dies. Raises InputError: the folder cannot be written; it carries `next_step`.
+    """
     try:
         beside.parent.mkdir(parents=True, exist_ok=True)
         _tidy(beside)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{beside.name}.{_NEW}.{os.getpid()}.", dir=beside.parent))
+        scratch = Path(
+            tempfile.mkdtemp(prefix=f".{beside.name}.{_NEW}.{os.getpid()}.", dir=beside.parent)
+        )
         scratch.chmod(0o755)
     except OSError as error:
-        raise InputError(f"cannot write in {beside.parent}: {error.strerror or error}", next_step) from error
+        raise InputError(
+            f"cannot write in {beside.parent}: {error.strerror or error}", next_step
+        ) from error
     try:
         yield scratch
     finally:
@@ -59,18 +68,23 @@ def install(
     force: bool = False,
     owned: Sequence[Path] = (),
 ) -> tuple[Path, ...]:
-    """Put the staged tree in the place of `out`, and with it single files: all of them or, on an error, none.
+    """Put the staged tree in the place of `out`, and with it single files: all of them or, on an
+    error, none.
 
-    The `.git` of the old tree stays. With `force`, what else in it no run wrote is moved to a new folder beside it.
+    The `.git` of the old tree stays. With `force`, what else in it no run wrote is moved to a new
+    folder beside it.
 
-    Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop between two renames. The tree comes first and
-    `files` follow in their order: with the lock last, a lock that equals the tree's own manifest says that everything of one run is in
-    place. Raises InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something cannot be replaced; all
-    is then unchanged.
+    Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop
+    between two renames. The tree comes first and `files` follow in their order: with the lock last,
+    a lock that equals the tree's own manifest says that everything of one run is in place. Raises
+    InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something
+    cannot be replaced; all is then unchanged.
 
     Args:
-        files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
-        owned: files of one folder that are their owner's and stand where `files` go; they are moved beside that folder.
+        files: each staged file (in a `scratch_folder`) and the place where it goes, on the same
+            file system.
+        owned: files of one folder that are their owner's and stand where `files` go; they are moved
+            beside that folder.
 
     Returns:
         Folders to which something of the owner's was moved.
@@ -113,7 +127,9 @@ def install(
 
 
 def remove_trees(folder: Path) -> list[Path]:
-    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's; returns these."""
+    """Remove the generated trees of a folder with their reports, but for those in which something
+    is their owner's; returns these.
+    """
     stay: list[Path] = []
     for tree in sorted(manifest.parent for manifest in folder.glob(f"*/{MANIFEST}")):
         if foreign(tree) or os.path.lexists(tree / HISTORY):
@@ -125,8 +141,11 @@ def remove_trees(folder: Path) -> list[Path]:
 
 
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
-    """End a run that would replace what is its owner's, named in a folder. Raises InputError where there are names; `way` is what may be done
-    about it, besides moving it away."""
+    """End a run that would replace what is its owner's, named in a folder.
+
+    Raises InputError where there are names; `way` is what may be done about it, besides moving it
+    away.
+    """
     if not names:
         return
     said = f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:"
@@ -138,7 +157,9 @@ def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None
 
 
 def _discard(old: Path, out: Path) -> tuple[Path, ...]:
-    """Remove a tree that was replaced; what in it is its owner's goes to a folder beside `out`, which is returned."""
+    """Remove a tree that was replaced; what in it is its owner's goes to a folder beside `out`,
+    which is returned.
+    """
     owned = [*foreign(old), *([HISTORY] if os.path.lexists(old / HISTORY) else [])]
     aside = _aside(out)
     try:
@@ -150,7 +171,8 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
             f"cannot move {old / name} to {aside}: {error.strerror or error}",
             f"the new tree is in place and nothing of yours was removed: take it from {old}",
         ) from error
-    # Under a name of what is nobody's: one that is removed by half has no manifest any more to say what it was.
+    # Under a name of what is nobody's: one that is removed by half has no manifest any more to say
+    # what it was.
     rest = out.with_name(f".{out.name}.{_NEW}.{os.getpid()}.old")
     with suppress(OSError):
         old.rename(rest)
@@ -161,7 +183,9 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
 def _aside(place: Path) -> Path:
     """A name beside a folder for what is moved out of it, which nothing has."""
     first = place.with_name(f"{place.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}")
-    names = (first if number == 1 else first.with_name(f"{first.name}-{number}") for number in count(1))
+    names = (
+        first if number == 1 else first.with_name(f"{first.name}-{number}") for number in count(1)
+    )
     return next(name for name in names if not os.path.lexists(name))
 
 
@@ -177,8 +201,11 @@ def _uninterrupted() -> Iterator[None]:
         # Python runs signal handlers in the main thread alone: there is nothing to hold back here.
         yield
         return
-    # Not ignored for good: what arrives is dropped because the run is over a few milliseconds later.
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    # Not ignored for good: what arrives is dropped because the run is over a few milliseconds
+    # later.
+    handlers = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
@@ -189,10 +216,16 @@ def _uninterrupted() -> Iterator[None]:
 
 def _refuse_foreign(out: Path, force: bool) -> None:
     if out.is_symlink():
-        raise InputError(f"{out} is a link to {os.readlink(out)}", f"name the folder itself: OUT={out.resolve()}")
+        raise InputError(
+            f"{out} is a link to {os.readlink(out)}", f"name the folder itself: OUT={out.resolve()}"
+        )
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is not a folder", "choose another OUT")
-    if out.is_dir() and not (out / MANIFEST).is_file() and any(entry.name != HISTORY for entry in out.iterdir()):
+    if (
+        out.is_dir()
+        and not (out / MANIFEST).is_file()
+        and any(entry.name != HISTORY for entry in out.iterdir())
+    ):
         raise InputError(
             f"{out} is not empty and not a generated tree (it has no {MANIFEST})",
             "choose another OUT, or empty the folder",

@@ -1,4 +1,6 @@
-"""Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
+"""Write the generated tree: changed files rewritten, the others copied, and the files that are
+shrinker's own.
+"""
 
 import errno
 import hashlib
@@ -33,10 +35,18 @@ from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, compiled_modules, module_name, modules_of
+from shrinker.values.upstream import (
+    PACKAGE_PREFIX,
+    UpstreamTree,
+    compiled_modules,
+    module_name,
+    modules_of,
+)
 
 _HASH_COMMENTS = ("CMakeLists.txt", ".cmake", ".toml")
-"""Ends of the names of files whose comments start with ``#``; those of other native files start with ``//``."""
+"""Ends of the names of files whose comments start with ``#``; those of other native files start
+with ``//``.
+"""
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 
 
@@ -71,10 +81,13 @@ class Writer:
         executable: bool = False,
         digest: str | None = None,
     ) -> None:
-        """Write one file of the tree, with upstream's bytes where it is none of shrinker's own, and where it was rewritten the digest of the
-        decided syntax tree."""
+        """Write one file of the tree, with upstream's bytes where it is none of shrinker's own, and
+        where it was rewritten the digest of the decided syntax tree.
+        """
         self.write(path, data, executable=executable)
-        before, changed = (0, False) if original is None else (count_lines(original), data != original)
+        before, changed = (
+            (0, False) if original is None else (count_lines(original), data != original)
+        )
         sha256 = hashlib.sha256(data).hexdigest()
         self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed, digest))
 
@@ -102,16 +115,20 @@ def emit_tree(
     cache: Cache,
     progress: Progress = lambda done, total: None,
 ) -> Emitted:
-    """Write every kept file, and SHRINK.json, into `out`, an empty folder (see `staging_folder`), which `install` puts in its place.
+    """Write every kept file, and SHRINK.json, into `out`, an empty folder (see `staging_folder`),
+    which `install` puts in its place.
 
-    The bytes depend on nothing but the arguments: not on the machine or the Python version. Raises InputError: a file cannot be read or
-    written (a full disk), or changed since the tree was read; Unwritable: edits of some files could not be applied; `out` is still empty.
+    The bytes depend on nothing but the arguments: not on the machine or the Python version. Raises
+    InputError: a file cannot be read or written (a full disk), or changed since the tree was read;
+    Unwritable: edits of some files could not be applied; `out` is still empty.
     """
     writer = Writer(out)
     graph, folded = analysis.graph, analysis.folded
     own = _own_files(tree, graph, rules.profile, analysis.distributions)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
-    rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].edits], cache)
+    rewritten = _rewritten(
+        tree, [folded[path] for path in paths if path in folded and folded[path].edits], cache
+    )
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
         text = rewritten.get(path, data)
@@ -120,7 +137,9 @@ def emit_tree(
         digest = folded[path].digest if path in rewritten else None
         writer.put(path, text, data, executable=os.access(tree.root / path, os.X_OK), digest=digest)
         progress(done, len(paths))
-    features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
+    features = {rule.id: rule.feature for rule in rules.removes} | {
+        rule.id: rule.feature for rule in rules.registries
+    }
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     # What a server no longer has is seen where it is written.
     interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
@@ -158,7 +177,8 @@ def emit_tree(
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
     """The file without some lines, and with the note that it was changed before its first line.
 
-    Of blank lines on both sides of what goes, those after it go too. The path says which comments the file's language has.
+    Of blank lines on both sides of what goes, those after it go too. The path says which comments
+    the file's language has.
     """
     rows = data.split(b"\n")
     gone = {line for cut in cuts for line in range(cut.first, cut.last + 1)}
@@ -166,7 +186,12 @@ def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
     after_cut = False
     for number, row in enumerate(rows, 1):
         after_cut = after_cut or number in gone
-        meet = after_cut and not row.strip() and number < len(rows) and (not kept or not kept[-1].strip())
+        meet = (
+            after_cut
+            and not row.strip()
+            and number < len(rows)
+            and (not kept or not kept[-1].strip())
+        )
         if number not in gone and not meet:
             kept.append(row)
             after_cut = False
@@ -174,13 +199,19 @@ def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
     return b"\n".join([f"{sign} {NOTE}".encode(), *kept])
 
 
-def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache) -> dict[str, bytes]:
-    """New texts of modules, by path: rewritten now, or what the same edits made of the same text before."""
+def _rewritten(
+    tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache
+) -> dict[str, bytes]:
+    """New texts of modules, by path: rewritten now, or what the same edits made of the same text
+    before.
+    """
     layer = cache.layer("rewritten")
     by_path = {module.path: module for module in modules}
     keys = {m.path: layer.key(tree.by_path[m.path].sha256, repr(m.edits)) for m in modules}
     read = partial(_read, tree)
-    return layer.packed(keys, lambda missing: rewrite_modules(map(by_path.__getitem__, missing), read).values())
+    return layer.packed(
+        keys, lambda missing: rewrite_modules(map(by_path.__getitem__, missing), read).values()
+    )
 
 
 def _interface(
@@ -192,7 +223,9 @@ def _interface(
     written: Mapping[str, str],
     cache: Cache,
 ) -> Interface:
-    """What command lines and servers take otherwise than upstream's; `written` has the SHA-256 of every module of the tree."""
+    """What command lines and servers take otherwise than upstream's; `written` has the SHA-256 of
+    every module of the tree.
+    """
     upstream = Syntax(modules_of(tree.by_path), tree.read)
     hashes = repr(sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values()))
     layer, theirs = cache.layer("interface"), cache.layer("offered")
@@ -201,7 +234,9 @@ def _interface(
 
     def compare() -> Interface:
         offered = cached(theirs, theirs.key(hashes), lambda: read_offered(upstream))
-        return compare_interfaces(offered, Syntax(modules_of(graph.kept), read), rules, folded, graph)
+        return compare_interfaces(
+            offered, Syntax(modules_of(graph.kept), read), rules, folded, graph
+        )
 
     found: Interface = cached(layer, key, compare)
     return found
@@ -211,14 +246,20 @@ def _read(tree: UpstreamTree, path: str) -> bytes:
     try:
         data = tree.read(path)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}", "check the upstream tree") from error
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}", "check the upstream tree"
+        ) from error
     if hashlib.sha256(data).hexdigest() != tree.by_path[path].sha256:
         raise InputError(f"{path} changed while shrinker was running", "run again")
     return data
 
 
-def _own_files(tree: UpstreamTree, graph: Graph, profile: str, required: Distributions) -> dict[str, bytes]:
-    upstream_notice = _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
+def _own_files(
+    tree: UpstreamTree, graph: Graph, profile: str, required: Distributions
+) -> dict[str, bytes]:
+    upstream_notice = (
+        _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
+    )
     compiled = {path: tree.by_path[path].sha256 for path in compiled_modules(graph.kept).values()}
     text = notice(
         tree.identity,
@@ -230,7 +271,9 @@ def _own_files(tree: UpstreamTree, graph: Graph, profile: str, required: Distrib
     own = {"NOTICE": text.encode(), "LICENSE": _license(tree)}
     version = tree.identity.version
     if any(path.startswith(PACKAGE_PREFIX) for path in graph.kept):
-        own["python/pyproject.toml"] = pyproject(tree.declared, version, graph.kept, required).encode()
+        own["python/pyproject.toml"] = pyproject(
+            tree.declared, version, graph.kept, required
+        ).encode()
         if version is not None:
             own[f"{PACKAGE_PREFIX}_version.py"] = version_module(version).encode()
     return own
@@ -246,5 +289,7 @@ def _license(tree: UpstreamTree) -> bytes:
         return checkout.read_bytes()
     own = metadata.distribution("shrinker").read_text("licenses/LICENSE")
     if own is None:
-        raise InputError("the licence of shrinker is not installed with it", "install shrinker again")
+        raise InputError(
+            "the licence of shrinker is not installed with it", "install shrinker again"
+        )
     return own.encode()

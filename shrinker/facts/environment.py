@@ -1,5 +1,5 @@
-"""The closed world as a function from qualified names to values: rules plus outlines, memoised; and that of a tree, of which every module is
-outlined that no rule removes.
+"""The closed world as a function from qualified names to values: rules plus outlines, memoised; and
+that of a tree, of which every module is outlined that no rule removes.
 """
 
 import ast
@@ -30,7 +30,11 @@ class Environment(ClosedWorld):
     """Answers `what is this name in the closed world?` for every module of the tree."""
 
     def __init__(
-        self, rules: Ruleset, outlines: Mapping[str, Outline], modules: frozenset[str], rescued: Iterable[str] = ()
+        self,
+        rules: Ruleset,
+        outlines: Mapping[str, Outline],
+        modules: frozenset[str],
+        rescued: Iterable[str] = (),
     ) -> None:
         """The arguments are those of `ClosedWorld`."""
         super().__init__(rules, outlines, modules, rescued)
@@ -58,7 +62,9 @@ class Environment(ClosedWorld):
         found = self.outlines.get(module)
         if found is not None and name in found.names:
             submodule = self.removed_module(qualified) if qualified in self.modules else None
-            if submodule is not None and all((b.module, b.name) == (module, name) for b in found.names[name]):
+            if submodule is not None and all(
+                (b.module, b.name) == (module, name) for b in found.names[name]
+            ):
                 # A package that imports its own module from itself.
                 return submodule
             if (
@@ -68,7 +74,11 @@ class Environment(ClosedWorld):
             ):
                 return self._reference_only(module, name, found.names[name])
             own = bound_value(ModuleScope(self, module), name, found.names[name])
-            later = [s for s in found.stars if s.line > found.names[name][0].line and self._provides(s, name)]
+            later = [
+                s
+                for s in found.stars
+                if s.line > found.names[name][0].line and self._provides(s, name)
+            ]
             # One that takes `torch` from where another file imported it, too, changes nothing.
             return own if all(self.resolve(star.module, name) == own for star in later) else UNKNOWN
         if qualified in self.modules:
@@ -76,13 +86,19 @@ class Environment(ClosedWorld):
         # The last star import that gives the name wins.
         stars = [s for s in found.stars if self._provides(s, name)] if found is not None else []
         if not stars:
-            return Ref(f"builtins.{name}" if found is not None and self._is_builtin(found, name) else qualified)
+            return Ref(
+                f"builtins.{name}"
+                if found is not None and self._is_builtin(found, name)
+                else qualified
+            )
         if len(stars) > 1 and stars[-1].guards:
             return UNKNOWN
         return self.resolve(stars[-1].module, name)
 
     def _provides(self, star: Binding, name: str, seen: frozenset[str] = frozenset()) -> bool:
-        """True when a star import may bind the name: `__all__` lists it, or there is none and it has no underscore."""
+        """True when a star import may bind the name: `__all__` lists it, or there is none and it
+        has no underscore.
+        """
         source = self.outlines.get(star.module)
         if source is None or star.module in seen or self.removed_module(star.module) is not None:
             return False
@@ -90,18 +106,30 @@ class Environment(ClosedWorld):
         if listed is None and name.startswith("_"):
             return False
         if listed is not None and all(isinstance(b.value, ast.List | ast.Tuple) for b in listed):
-            texts = {n.value for b in listed if b.value for n in ast.walk(b.value) if isinstance(n, ast.Constant)}
+            texts = {
+                n.value
+                for b in listed
+                if b.value
+                for n in ast.walk(b.value)
+                if isinstance(n, ast.Constant)
+            }
             if name not in texts:
                 return False
         seen |= {star.module}
         return name in source.names or any(self._provides(s, name, seen) for s in source.stars)
 
     def _is_builtin(self, module: Outline, name: str) -> bool:
-        """True for a builtin that a module with star imports reads: what they give is known, and the name is not of it."""
+        """True for a builtin that a module with star imports reads: what they give is known, and
+        the name is not of it.
+        """
         if name not in _BUILTINS or not module.stars:
             return False
         scope = ModuleScope(self, module.module)
-        sources = [self.outlines.get(star.module) for star in module.stars if liveness(scope, star) is not False]
+        sources = [
+            self.outlines.get(star.module)
+            for star in module.stars
+            if liveness(scope, star) is not False
+        ]
         return all(s is not None and not s.stars and name not in s.names for s in sources)
 
     def _reference_only(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
@@ -121,12 +149,16 @@ class Environment(ClosedWorld):
         return isinstance(value, Removed)
 
     def hot_names(self, module: str) -> frozenset[str]:
-        """Module-level names of a module that folding would act on; none for a module outside the tree."""
+        """Module-level names of a module that folding would act on; none for a module outside the
+        tree.
+        """
         if module not in self.outlines:
             return frozenset()
         if module not in self._hot:
             names = self.outlines[module].names
-            self._hot[module] = frozenset(n for n in names if self._is_acted_on(self.resolve(module, n)))
+            self._hot[module] = frozenset(
+                n for n in names if self._is_acted_on(self.resolve(module, n))
+            )
         return self._hot[module]
 
     def _is_acted_on(self, value: Value) -> bool:
@@ -150,7 +182,9 @@ class Environment(ClosedWorld):
         """Constant result of a short function, its parameters unknown."""
         found = self.outlines.get(module)
         bindings = found.names.get(name, ()) if found is not None else ()
-        if found is None or not any(isinstance(binding.node, ast.FunctionDef) for binding in bindings):
+        if found is None or not any(
+            isinstance(binding.node, ast.FunctionDef) for binding in bindings
+        ):
             # Nearly all.
             return UNKNOWN
         outer = ModuleScope(self, module)
@@ -162,14 +196,18 @@ class Environment(ClosedWorld):
         return result if isinstance(result, Known) and result.rules else UNKNOWN
 
     def result_of(self, module: str, definition: ast.FunctionDef) -> Value | None:
-        """Interpret a function or method that stands in a module; None where it only falls through."""
+        """Interpret a function or method that stands in a module; None where it only falls
+        through.
+        """
         outer = ModuleScope(self, module)
         package = self.outlines[module].package
         return _run(definition.body, function_scope(definition, outer, package))
 
 
 def _run(body: list[ast.stmt], scope: ValueScope, rules: frozenset[str] = NO_RULES) -> Value | None:
-    """Result of a block: a value when it certainly returns it, UNKNOWN when unsure, None when it falls through."""
+    """Result of a block: a value when it certainly returns it, UNKNOWN when unsure, None when it
+    falls through.
+    """
     for statement in body:
         match statement:
             case ast.Return():
@@ -208,23 +246,40 @@ def build_environment(
     progress: Progress = lambda done, total: None,
     cache: Cache | None = None,
 ) -> Environment:
-    """Read the package and return the closed world; outlines of files that were read before are taken from the cache. Raises InputError:
-    the tree holds no module; ShrinkerError: a worker was killed."""
+    """Read the package and return the closed world; outlines of files that were read before are
+    taken from the cache. Raises InputError: the tree holds no module; ShrinkerError: a worker was
+    killed.
+    """
     paths = modules_of(tree.by_path)
     names = with_packages(paths)
     probe = Environment(rules, {}, names)
-    hashes = {path: tree.by_path[path].sha256 for name, path in paths.items() if probe.removed_module(name) is None}
+    hashes = {
+        path: tree.by_path[path].sha256
+        for name, path in paths.items()
+        if probe.removed_module(name) is None
+    }
     if not hashes:
-        raise InputError("the tree holds no Python module of sglang", "check UPSTREAM: it must hold python/sglang")
+        raise InputError(
+            "the tree holds no Python module of sglang",
+            "check UPSTREAM: it must hold python/sglang",
+        )
     # An outline depends on the file's text and its place in the package, and on nothing else.
     layer = (cache or Cache()).layer("outlines")
-    found = map_cached(partial(outline_file, tree.root), layer, hashes, tree.root, jobs=jobs, progress=progress)
+    found = map_cached(
+        partial(outline_file, tree.root), layer, hashes, tree.root, jobs=jobs, progress=progress
+    )
     outlines = {each.module: each for each in found.values() if each is not None}
     return Environment(rules, outlines, names)
 
 
 def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:
-    """Outline of one file, None when it does not parse; of a file outside the package `name` is its dotted name."""
+    """Outline of one file, None when it does not parse; of a file outside the package `name` is its
+    dotted name.
+    """
     # Only a broken file that the server needs is an error: folding it says so, with its line.
     tree = parsed((root / path).read_bytes(), path)
-    return None if tree is None else outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree)
+    return (
+        None
+        if tree is None
+        else outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree)
+    )

@@ -1,6 +1,8 @@
-"""Evaluate expressions in the closed world: the dispatcher, names, and what is made of one or two operands.
+"""Evaluate expressions in the closed world: the dispatcher, names, and what is made of one or two
+operands.
 
-What evaluates other constructs stands in files of their own (`operators`, `calls`), registered by the class of the node.
+What evaluates other constructs stands in files of their own (`operators`, `calls`), registered by
+the class of the node.
 """
 
 import ast
@@ -9,7 +11,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
+from shrinker.facts.lattice import (
+    UNKNOWN,
+    Decided,
+    Known,
+    Ref,
+    Removed,
+    TextDomain,
+    Unknown,
+    Value,
+    join,
+    literal,
+)
 from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.names import written
 from shrinker.syntax.walk import ByClass
@@ -47,7 +60,9 @@ def truth(node: ast.expr, scope: ValueScope) -> Known | None:
 
 
 def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False) -> Value:
-    """Value of an expression in the closed world; as a `condition` only its truth matters (`a and False` is then false whatever `a` is)."""
+    """Value of an expression in the closed world; as a `condition` only its truth matters (`a and
+    False` is then false whatever `a` is).
+    """
     evaluator = _EVALUATORS.get(node.__class__)
     return UNKNOWN if evaluator is None else evaluator(node, scope, condition)
 
@@ -98,7 +113,11 @@ def _unary(node: ast.UnaryOp, scope: ValueScope, condition: bool) -> Value:
     match node:
         case ast.UnaryOp(op=ast.Not()):
             inner = evaluate(node.operand, scope, condition=True)
-            return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else only_removed(inner)
+            return (
+                Known(not inner.truth, True, inner.rules)
+                if isinstance(inner, Known)
+                else only_removed(inner)
+            )
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return literal(-number)
     return UNKNOWN
@@ -134,7 +153,12 @@ def only_removed(value: Value) -> Value:
 @evaluates(ast.Subscript)
 def _item(node: ast.Subscript, scope: ValueScope, condition: bool) -> Value:
     base = evaluate(node.value, scope)
-    if isinstance(base, TextDomain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+    if (
+        isinstance(base, TextDomain)
+        and base.items
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value == 0
+    ):
         return replace(base, items=False)
     return base if isinstance(base, Removed) else _removed_part(node.slice, scope)
 
@@ -152,10 +176,15 @@ def _removed_part(node: ast.expr, scope: ValueScope) -> Value:
 
 
 def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
-    """What a rule says of a variable or attribute by the name that is written, beside what is found out about it."""
+    """What a rule says of a variable or attribute by the name that is written, beside what is found
+    out about it.
+    """
     qualified = f"{scope.module}.{name}"
     if isinstance(found, Unknown):
         return scope.environment.named(qualified) or scope.environment.domain(qualified) or UNKNOWN
-    if isinstance(found, TextDomain) and (stated := scope.environment.domain(qualified)) is not None:
+    if (
+        isinstance(found, TextDomain)
+        and (stated := scope.environment.domain(qualified)) is not None
+    ):
         return found.and_also(stated) if found.items is stated.items else found
     return found

@@ -1,5 +1,6 @@
-"""The values of the constant propagation (known, a reference to a definition, removed, unknown), what they are joined, and what is known of
-single nodes."""
+"""The values of the constant propagation (known, a reference to a definition, removed, unknown),
+what they are joined, and what is known of single nodes.
+"""
 
 import ast
 from dataclasses import dataclass
@@ -34,7 +35,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A definition that is not a constant, by qualified name: a module, function, class or attribute path."""
+    """A definition that is not a constant, by qualified name: a module, function, class or
+    attribute path.
+    """
 
     name: str
 
@@ -52,15 +55,19 @@ class Removed:
     member: bool = False
     """True for a member of an enumeration: nothing equals it, and it equals nothing."""
     error: str = "RuntimeError"
-    """The error that its use becomes: the one that upstream itself would raise for what is not installed."""
+    """The error that its use becomes: the one that upstream itself would raise for what is not
+    installed.
+    """
     eager: bool = False
-    """True when the module level of the using module imports it without a condition: importing it is
-    part of every run, so a use of it may be too, and only a fact about that use can remove it."""
+    """True when the module level of the using module imports it without a condition: importing it
+    is part of every run, so a use of it may be too, and only a fact about that use can remove it.
+    """
 
     @property
     def missing(self) -> bool:
-        """True for what is not installed: upstream itself raises where it is evaluated, so it goes only where
-        it is certainly evaluated."""
+        """True for what is not installed: upstream itself raises where it is evaluated, so it goes
+        only where it is certainly evaluated.
+        """
         return self.error != "RuntimeError"
 
 
@@ -85,7 +92,11 @@ class TextDomain:
         """True for a text that is never an item of this, and never a part of this text itself."""
         if self.items:
             return self.excludes(part)
-        return isinstance(part, str) and self.only is not None and not any(part in text for text in self.only)
+        return (
+            isinstance(part, str)
+            and self.only is not None
+            and not any(part in text for text in self.only)
+        )
 
     def starts_never(self, start: str) -> bool:
         """True when no such text starts so: ``npu:0`` names the same device as ``npu``."""
@@ -131,8 +142,12 @@ def join(values: list[Value]) -> Value:
     only: frozenset[str] | None = frozenset(text for text in plain if isinstance(text, str))
     for domain in domains:
         only = None if only is None or domain.only is None else only | domain.only
-    return TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
+    return (
+        TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
+    )
 
 
 Decided = dict[ast.expr, Value]
-"""Values of nodes: what a round found out about them, or what folding wrote in the place of another node."""
+"""Values of nodes: what a round found out about them, or what folding wrote in the place of another
+node.
+"""

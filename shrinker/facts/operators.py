@@ -38,10 +38,12 @@ def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool) -> Value:
         rules |= value.rules
         exact = exact and value.exact
         if value.truth is not is_and:
-            # Decides the truth of the whole chain; its exact value only when nothing unknown stands before it, or
-            # when that could only be the same.
+            # Decides the truth of the whole chain; its exact value only when nothing unknown stands
+            # before it, or when that could only be the same.
             same = all_known or (
-                isinstance(value.value, bool) and value.exact and all(is_boolean(v, scope) for v in node.values[:index])
+                isinstance(value.value, bool)
+                and value.exact
+                and all(is_boolean(v, scope) for v in node.values[:index])
             )
             return Known(value.value if all_known else value.truth, value.exact and same, rules)
     if all_known and isinstance(value, Known):
@@ -70,7 +72,9 @@ def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
     for side in (left, right):
         if isinstance(side, Removed):
             # Nothing equals a member that is removed, so no collection holds it.
-            decided = isinstance(kind, _EQUALITY) or (side is left and isinstance(kind, ast.In | ast.NotIn))
+            decided = isinstance(kind, _EQUALITY) or (
+                side is left and isinstance(kind, ast.In | ast.NotIn)
+            )
             return _unequal(kind, frozenset({side.rule})) if side.member and decided else side
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
         if isinstance(domain, TextDomain):
@@ -86,7 +90,9 @@ def _unequal(kind: ast.cmpop, rules: frozenset[str]) -> Known:
     return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, rules)
 
 
-def _compare_domain(domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool) -> Value:
+def _compare_domain(
+    domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool
+) -> Value:
     """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
     equal = isinstance(kind, _EQUALITY)
     if swapped and isinstance(kind, ast.In | ast.NotIn):
@@ -95,9 +101,17 @@ def _compare_domain(domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope:
             return _unequal(kind, domain.rules | part.rules)
     if domain.items or not (equal or (isinstance(kind, ast.In | ast.NotIn) and not swapped)):
         return UNKNOWN
-    texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
+    texts = (
+        [other]
+        if equal
+        else other.elts
+        if isinstance(other, ast.Tuple | ast.List | ast.Set)
+        else []
+    )
     values = [evaluate(t, scope) for t in texts]
-    never = values and all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values)
+    never = values and all(
+        isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values
+    )
     return _unequal(kind, domain.rules) if never else UNKNOWN
 
 
@@ -119,7 +133,13 @@ def _compare_elements(
 def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
     """Of two values that may be known; unknown unless both are."""
     identity = isinstance(kind, ast.Is | ast.IsNot)
-    if identity and isinstance(left, Known) and left.truth and isinstance(right, Known) and right.value is None:
+    if (
+        identity
+        and isinstance(left, Known)
+        and left.truth
+        and isinstance(right, Known)
+        and right.value is None
+    ):
         # Whatever it is exactly, what is true is not None.
         return Known(isinstance(kind, ast.IsNot), True, left.rules | right.rules)
     if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
@@ -129,7 +149,9 @@ def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
     if identity:
         comparable = right.value is None or isinstance(right.value, bool)
     else:
-        comparable = isinstance(kind, ast.Eq | ast.NotEq) or (_is_number(left.value) and _is_number(right.value))
+        comparable = isinstance(kind, ast.Eq | ast.NotEq) or (
+            _is_number(left.value) and _is_number(right.value)
+        )
     return Known(answer(left.value, right.value), True, rules) if answer and comparable else UNKNOWN
 
 
@@ -144,7 +166,9 @@ _PREDICATES = frozenset(
 
 
 def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
-    """True when the value is certainly a bool: comparison operators may return anything, `in` and `is` do not."""
+    """True when the value is certainly a bool: comparison operators may return anything, `in` and
+    `is` do not.
+    """
     match node:
         case ast.Constant(value=bool()) | ast.UnaryOp(op=ast.Not()):
             return True
@@ -153,11 +177,13 @@ def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
         case ast.IfExp():
             return is_boolean(node.body, scope) and is_boolean(node.orelse, scope)
         case ast.Compare():
-            return all(isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.ops) or (
-                len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain)
-            )
+            return all(
+                isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.ops
+            ) or (len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain))
         case ast.Call():
-            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean(f".{node.func.attr}"):
+            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean(
+                f".{node.func.attr}"
+            ):
                 return True
             function = evaluate(node.func, scope)
             return isinstance(function, Ref) and function.name in _PREDICATES

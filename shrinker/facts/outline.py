@@ -35,9 +35,13 @@ class Outline:
     """`names`."""
     stars: list[Binding]
     rebound: frozenset[str]
-    """Names assigned from inside functions through `global` or `globals()`: never constant; `ANY_NAME` for all."""
+    """Names assigned from inside functions through `global` or `globals()`: never constant;
+    `ANY_NAME` for all.
+    """
     aliases: frozenset[tuple[str, str, str]]
-    """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
+    """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for
+    `import module`.
+    """
     read: frozenset[str]
     """Attribute names read from an imported name (``module.flag``)."""
     shown: frozenset[str]
@@ -47,17 +51,27 @@ class Outline:
     reads_frames: bool
     """True when code of the module may read the locals of other functions."""
     handed: frozenset[str]
-    """Imported names, with what is read of them, that are handed to a function or listed: what they are may be a module."""
+    """Imported names, with what is read of them, that are handed to a function or listed: what they
+    are may be a module.
+    """
     lists: bool
-    """True when code of the module may read every name of it: by `globals`, `eval`, `exec`, or `dir()`."""
+    """True when code of the module may read every name of it: by `globals`, `eval`, `exec`, or
+    `dir()`.
+    """
     set_by_calls: frozenset[tuple[str, str]]
-    """Imported names that are handed to a function, each with a name that this may set on it, if it is a module."""
+    """Imported names that are handed to a function, each with a name that this may set on it, if it
+    is a module.
+    """
     stored: frozenset[str]
-    """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
+    """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be
+    patched.
+    """
 
     @cached_property
     def names(self) -> Mapping[str, list[Binding]]:
-        """Bindings by name, nearly all of an outline: unpacked when they are first asked for, since most modules are never asked."""
+        """Bindings by name, nearly all of an outline: unpacked when they are first asked for, since
+        most modules are never asked.
+        """
         found: dict[str, list[Binding]] = unpack(self.packed)
         return found
 
@@ -118,7 +132,9 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         reads_frames=reads_frames,
         handed=frozenset(name for name in handed if name.partition(".")[0] in bound_names),
         lists=lists,
-        set_by_calls=frozenset(row for row in set_by_calls if row[0].partition(".")[0] in bound_names),
+        set_by_calls=frozenset(
+            row for row in set_by_calls if row[0].partition(".")[0] in bound_names
+        ),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names) | patched,
     )
 
@@ -130,10 +146,20 @@ def _lists_names(call: ast.Call) -> bool:
 
 
 def _names_given(call: ast.Call) -> set[str]:
-    """Find the names that a function may set on another argument: `patch(flags, "FAST", True)`, `patch(flags, FAST=True)`."""
-    texts = {part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    """Find the names that a function may set on another argument: `patch(flags, "FAST", True)`,
+    `patch(flags, FAST=True)`.
+    """
+    texts = {
+        part.value
+        for part in call.args
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
     names = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    return names if last_name(call.func) in _ASKING else names | {text for text in texts if text.isidentifier()}
+    return (
+        names
+        if last_name(call.func) in _ASKING
+        else names | {text for text in texts if text.isidentifier()}
+    )
 
 
 def _patched(call: ast.Call) -> set[str]:
@@ -157,32 +183,57 @@ def _set_by_globals(tree: ast.Module) -> Iterator[str]:
         inside = isinstance(statement, Function | ast.ClassDef)
         for node in walk(statement):
             match node:
-                case ast.Subscript(ast.Call(func=ast.Name("globals")), ast.Constant(str() as name), ast.Store()):
-                    yield name
-                case ast.Subscript(ast.Call(func=ast.Name("globals")), _, ast.Store()) | ast.Attribute(
-                    ast.Call(func=ast.Name("globals")), "update" | "setdefault"
+                case ast.Subscript(
+                    ast.Call(func=ast.Name("globals")), ast.Constant(str() as name), ast.Store()
                 ):
+                    yield name
+                case ast.Subscript(
+                    ast.Call(func=ast.Name("globals")), _, ast.Store()
+                ) | ast.Attribute(ast.Call(func=ast.Name("globals")), "update" | "setdefault"):
                     if inside:
                         yield ANY_NAME
                     else:
-                        texts = (part.value for part in walk(tree) if isinstance(part, ast.Constant))
-                        yield from (text for text in texts if isinstance(text, str) and text.isidentifier())
+                        texts = (
+                            part.value for part in walk(tree) if isinstance(part, ast.Constant)
+                        )
+                        yield from (
+                            text for text in texts if isinstance(text, str) and text.isidentifier()
+                        )
 
 
 def _enumerations(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for node in body:
         if isinstance(node, ast.ClassDef):
             if any("Enum" in last_name(base) or "Flag" in last_name(base) for base in node.bases):
-                targets = (t for statement in node.body if isinstance(statement, ast.Assign) for t in statement.targets)
-                yield prefix + node.name, tuple(target.id for target in targets if isinstance(target, ast.Name))
+                targets = (
+                    t
+                    for statement in node.body
+                    if isinstance(statement, ast.Assign)
+                    for t in statement.targets
+                )
+                yield (
+                    prefix + node.name,
+                    tuple(target.id for target in targets if isinstance(target, ast.Name)),
+                )
             yield from _enumerations(node.body, f"{prefix}{node.name}.")
 
 
 def may_be_constant(node: ast.FunctionDef) -> bool:
-    """False for most functions: long ones, those that begin with what is not interpreted, and generators, which give an iterator whatever
-    their `return` says; decorators may only remember the result."""
-    first = next((s for s in node.body if not isinstance(s, ast.Expr | ast.Pass | ast.Import | ast.ImportFrom)), None)
-    if len(node.body) > _INTERPRETABLE_STATEMENTS or not isinstance(first, ast.Return | ast.If | ast.Try):
+    """False for most functions: long ones, those that begin with what is not interpreted, and
+    generators, which give an iterator whatever their `return` says; decorators may only remember
+    the result.
+    """
+    first = next(
+        (
+            s
+            for s in node.body
+            if not isinstance(s, ast.Expr | ast.Pass | ast.Import | ast.ImportFrom)
+        ),
+        None,
+    )
+    if len(node.body) > _INTERPRETABLE_STATEMENTS or not isinstance(
+        first, ast.Return | ast.If | ast.Try
+    ):
         return False
     decorators = (last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
     short = sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
@@ -196,6 +247,8 @@ def _trim(binding: Binding) -> Binding:
     if isinstance(node, ast.ClassDef):
         shell = ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list)
         return replace(binding, node=shell)
-    if value is not None and (binding.kind == "opaque" or sum(1 for _ in walk(value)) > _FOLDABLE_NODES):
+    if value is not None and (
+        binding.kind == "opaque" or sum(1 for _ in walk(value)) > _FOLDABLE_NODES
+    ):
         return replace(binding, kind="opaque", value=None)
     return binding

@@ -1,5 +1,7 @@
-"""Scopes in which names have values: of a module, of a function or class body, and with given values. And what a name is by its bindings: those
-in branches that the facts refute do not count, doubtful ones make it unknown."""
+"""Scopes in which names have values: of a module, of a function or class body, and with given
+values. And what a name is by its bindings: those in branches that the facts refute do not count,
+doubtful ones make it unknown.
+"""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +29,12 @@ class ModuleScope(ValueScope):
     """Names at module level."""
 
     def __init__(
-        self, environment: ClosedWorld, module: str, decided: Decided | None = None, *, during_import: bool = False
+        self,
+        environment: ClosedWorld,
+        module: str,
+        decided: Decided | None = None,
+        *,
+        during_import: bool = False,
     ) -> None:
         super().__init__(environment, module, {} if decided is None else decided)
         self.during_import = during_import
@@ -39,7 +46,12 @@ class ModuleScope(ValueScope):
         if found is not None and not bindings and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.
             return Ref(f"builtins.{name}")
-        if found is not None and self.during_import and len(bindings) > 1 and name not in found.rebound:
+        if (
+            found is not None
+            and self.during_import
+            and len(bindings) > 1
+            and name not in found.rebound
+        ):
             earlier = [b for b in bindings if b.line < line]
             if earlier and not any(is_mixed(b, name, line) for b in bindings):
                 return bound_value(ModuleScope(self.environment, self.module), name, earlier)
@@ -73,8 +85,11 @@ class LocalScope(ValueScope):
             return self._in_class(name, line)
         if (bindings := self.bindings.names.get(name)) is not None:
             value = self._local(name)
-            # A function that reads a name before any place that binds it: an error, whatever it gets there.
-            early = all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in bindings)
+            # A function that reads a name before any place that binds it: an error, whatever it
+            # gets there.
+            early = all(
+                b.line > line and not any(g.kind == "loop" for g in b.guards) for b in bindings
+            )
             return UNKNOWN if early and not isinstance(value, Removed) else value
         # A function's body runs when it is called: what is bound below it may be bound by then.
         return self.outer.lookup(name, line if self.is_class else LATER)
@@ -87,7 +102,9 @@ class LocalScope(ValueScope):
         return self._memo[name]
 
     def _in_class(self, name: str, line: int) -> Value:
-        """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
+        """A class body runs once, from top to bottom; a name that it has not bound yet is that of
+        the scope around.
+        """
         bindings = self.bindings.names[name]
         if any(is_mixed(b, name, line) for b in bindings):
             return UNKNOWN
@@ -110,7 +127,9 @@ class Shadowed(ValueScope):
 
 
 def around_function(scope: ValueScope) -> ValueScope:
-    """The scope in which a function or comprehension looks up what it does not bind: never that of a class."""
+    """The scope in which a function or comprehension looks up what it does not bind: never that of
+    a class.
+    """
     while isinstance(scope, LocalScope) and scope.is_class:
         scope = scope.outer
     return scope
@@ -129,8 +148,9 @@ def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScop
 
 
 def is_mixed(binding: Binding, name: str, line: int) -> bool:
-    """True when the lines do not tell whether a binding runs before a name is read: in a loop, or where it shares its line with other code
-    that reads the name (``flag = True; x = flag``)."""
+    """True when the lines do not tell whether a binding runs before a name is read: in a loop, or
+    where it shares its line with other code that reads the name (``flag = True; x = flag``).
+    """
     if any(guard.kind == "loop" for guard in binding.guards):
         return True
     if binding.line != line:
@@ -139,8 +159,12 @@ def is_mixed(binding: Binding, name: str, line: int) -> bool:
     return value is None or not any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
 
 
-def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False) -> Value:
-    """The value that a name has from its bindings: dead ones do not count, doubtful ones make it unknown."""
+def bound_value(
+    scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False
+) -> Value:
+    """The value that a name has from its bindings: dead ones do not count, doubtful ones make it
+    unknown.
+    """
     alive = [(b, state) for b in bindings if (state := liveness(scope, b)) is not False]
     if not alive:
         dead = "+".join(sorted(_dead_rules(scope, bindings)))
@@ -149,7 +173,8 @@ def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, lo
     if len(alive) == 1:
         value = _binding_value(scope, name, last, bindings)
         if isinstance(value, Known) and value.exact and not value.rules and len(bindings) > 1:
-            # Upstream's own constant (`fused = False`), which is the only value left: that rests on the facts.
+            # Upstream's own constant (`fused = False`), which is the only value left: that rests on
+            # the facts.
             return value.resting(_dead_rules(scope, bindings))
         return value
     if state is True and not local and all(b.kind in _DEFINITIONS for b, _ in alive[:-1]):
@@ -157,7 +182,9 @@ def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, lo
         return _binding_value(scope, name, last, bindings)
     values = [_binding_value(scope, name, b, bindings) for b, _ in alive]
     first = values[0]
-    if all(isinstance(v, Removed) for v in values) or (isinstance(first, Ref) and all(v == first for v in values)):
+    if all(isinstance(v, Removed) for v in values) or (
+        isinstance(first, Ref) and all(v == first for v in values)
+    ):
         return first
     known = [v for v in values if isinstance(v, Known)]
     if len(known) == len(values) and len({v.truth for v in known}) == 1:
@@ -166,7 +193,9 @@ def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, lo
     return join(values)
 
 
-def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Sequence[Binding]) -> Value:
+def _binding_value(
+    scope: ValueScope, name: str, binding: Binding, bindings: Sequence[Binding]
+) -> Value:
     environment = scope.environment
     match binding.kind:
         case "module":
@@ -175,7 +204,9 @@ def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Seq
         case "from":
             if scope.module == binding.module and name == binding.name:
                 return Ref(f"{binding.module}.{binding.name}")
-            return _with_eagerness(environment.resolve(binding.module, binding.name), scope, binding)
+            return _with_eagerness(
+                environment.resolve(binding.module, binding.name), scope, binding
+            )
         case "value" if binding.value is not None:
             # `is_npu = is_npu()`: the name on the right is the earlier binding.
             if any(isinstance(n, ast.Name) and n.id == name for n in walk(binding.value)):
@@ -200,7 +231,9 @@ def _qualified(scope: ValueScope, name: str) -> str:
 def _with_eagerness(value: Value, scope: ValueScope, binding: Binding) -> Value:
     if not isinstance(value, Removed) or not value.module:
         return value
-    lazy = scope.is_local or any(g.test is not None and is_type_checking(g.test) for g in binding.guards)
+    lazy = scope.is_local or any(
+        g.test is not None and is_type_checking(g.test) for g in binding.guards
+    )
     return replace(value, eager=not lazy and not scope.environment.only_when_asked(value.name))
 
 
@@ -233,7 +266,8 @@ def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozens
     if guard.test is not None:
         value = truth(guard.test, scope)
         if value is None or not value.rules:
-            # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
+            # A test without a rule is upstream's own constant (`if 0:`): not for the facts to
+            # decide.
             return None, NO_RULES
         taken = value.truth is guard.polarity
         return taken, NO_RULES if taken else value.rules
@@ -245,12 +279,16 @@ def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozens
 
 
 def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> frozenset[str]:
-    return NO_RULES.union(*(_guard_state(scope, guard)[1] for binding in bindings for guard in binding.guards))
+    return NO_RULES.union(
+        *(_guard_state(scope, guard)[1] for binding in bindings for guard in binding.guards)
+    )
 
 
 def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | None] | None:
-    """The rule by which a `try` fails at once with ImportError and is caught, and the removed thing that is not there: its first
-    statement imports a module that is absent (then nothing is removed) or removed. None when that is not so."""
+    """The rule by which a `try` fails at once with ImportError and is caught, and the removed thing
+    that is not there: its first statement imports a module that is absent (then nothing is removed)
+    or removed. None when that is not so.
+    """
     if not any(map(catches_import_error, node.handlers)):
         return None
     environment = scope.environment
@@ -259,7 +297,9 @@ def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | Non
             # Only the first name: what stands before one that fails is imported, with its effects.
             module, removed = first.name, environment.removed_module(first.name)
         case [ast.ImportFrom(module=str() as module, level=0) as statement, *_]:
-            removed = next((taken for _, taken in removed_names(statement, module, environment)), None)
+            removed = next(
+                (taken for _, taken in removed_names(statement, module, environment)), None
+            )
         case _:
             return None
     if (absent := environment.is_absent(module)) is not None:
@@ -267,13 +307,19 @@ def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | Non
     return None if removed is None else (removed.rule, removed)
 
 
-def removed_names(node: Import, source: str, environment: ClosedWorld) -> Iterator[tuple[ast.alias, Removed]]:
+def removed_names(
+    node: Import, source: str, environment: ClosedWorld
+) -> Iterator[tuple[ast.alias, Removed]]:
     """Names of an import that are something removed; `source` is the module after ``from``."""
     for alias in node.names:
         value: Value | None
         if isinstance(node, ast.Import):
             value = environment.removed_module(alias.name)
         else:
-            value = environment.removed_module(source) if alias.name == "*" else environment.resolve(source, alias.name)
+            value = (
+                environment.removed_module(source)
+                if alias.name == "*"
+                else environment.resolve(source, alias.name)
+            )
         if isinstance(value, Removed):
             yield alias, value

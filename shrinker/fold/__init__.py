@@ -1,1 +1,3 @@
-"""Fold one module: decide its branches by the facts, cut what names removed features, say what is left."""
+"""Fold one module: decide its branches by the facts, cut what names removed features, say what is
+left.
+"""

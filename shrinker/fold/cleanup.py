@@ -1,7 +1,9 @@
-"""After folding: imports and flags whose every read was folded away; in functions imports of predicates, and names of constants.
+"""After folding: imports and flags whose every read was folded away; in functions imports of
+predicates, and names of constants.
 
-Only names whose reads this run removed are considered: what upstream left unused stays. What other modules may use is
-judged by all of upstream. What only the kept modules as a whole show to be unused goes with the search of symbols.
+Only names whose reads this run removed are considered: what upstream left unused stays. What other
+modules may use is judged by all of upstream. What only the kept modules as a whole show to be
+unused goes with the search of symbols.
 """
 
 import ast
@@ -15,7 +17,13 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.control import READ_ALL_LOCALS
-from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of, with_packages
+from shrinker.syntax.imports import (
+    Import,
+    catches_import_error,
+    is_type_checking,
+    names_of,
+    with_packages,
+)
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import meets, span
 from shrinker.syntax.walk import BLOCKS_OF, Function, functions, statements
@@ -35,16 +43,23 @@ class _Around:
 
 
 def _without(
-    body: list[ast.stmt], is_dead: Callable[[ast.stmt, _Around, bool], bool], around: _Around = _Around()
+    body: list[ast.stmt],
+    is_dead: Callable[[ast.stmt, _Around, bool], bool],
+    around: _Around = _Around(),
 ) -> list[ast.stmt]:
-    """What is left of a block of the module level; `is_dead` is told of the last statement that is left of a branch."""
+    """What is left of a block of the module level; `is_dead` is told of the last statement that is
+    left of a branch.
+    """
     kept: list[ast.stmt] = []
     for index, node in enumerate(body):
         last = around.branch and index == len(body) - 1 and not kept
         if isinstance(node, ast.If):
             inner = replace(around, branch=True)
             typed = replace(inner, typing=around.typing or is_type_checking(node.test))
-            node.body, node.orelse = _without(node.body, is_dead, typed), _without(node.orelse, is_dead, inner)
+            node.body, node.orelse = (
+                _without(node.body, is_dead, typed),
+                _without(node.orelse, is_dead, inner),
+            )
         elif isinstance(node, ast.Try):
             inner = replace(around, branch=True, handlers=(*around.handlers, *node.handlers))
             node.body = _without(node.body, is_dead, inner)
@@ -55,7 +70,9 @@ def _without(
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
-    """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
+    """Remove module-level flags with an exact value that nobody reads, then imports of
+    predicates.
+    """
     while _drop_flags(tree, context):
         # One may have been the last to read another that stands above it.
         pass
@@ -84,17 +101,26 @@ def _drop_flags(tree: ast.Module, context: Context) -> bool:
 def _usage(tree: ast.Module, context: Context) -> Callable[[str], bool]:
     """Tells whether the module itself reads a name, as it is now, or another module may.
 
-    Few names are asked for, and a statement that folding has not touched reads none that its text does not hold.
+    Few names are asked for, and a statement that folding has not touched reads none that its text
+    does not hold.
     """
     exports, environment = exported(tree), context.environment
-    body, reads = [statement for statement in tree.body if not is_export(statement)], cache(reads_in)
+    body, reads = (
+        [statement for statement in tree.body if not is_export(statement)],
+        cache(reads_in),
+    )
 
     def is_used(name: str) -> bool:
-        elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
+        elsewhere = (
+            context.module,
+            name,
+        ) in environment.imported or context.module in environment.starred
         if elsewhere or name in exports:
             return True
         lines = context.source.holding((name,))
-        return any(name in reads(node) for node in body if context.is_edited(node) or meets(lines, node))
+        return any(
+            name in reads(node) for node in body if context.is_edited(node) or meets(lines, node)
+        )
 
     return is_used
 
@@ -108,7 +134,8 @@ def _keep_import(
     loaded: frozenset[str] | None = None,
     last: bool = False,
 ) -> bool:
-    """Drop the names of an import whose every use was folded away; False when the whole statement goes.
+    """Drop the names of an import whose every use was folded away; False when the whole statement
+    goes.
 
     Args:
         is_used: whether a name bound by the import is used, wherever it can be.
@@ -157,7 +184,11 @@ def _keep_import(
         context.unproven_imports.add(source)
     whole = span(node)
     # Some of its names may have gone before.
-    context.edits = [e for e in context.edits if not (isinstance(e, DropElement) and whole < e.span < whole.after)]
+    context.edits = [
+        e
+        for e in context.edits
+        if not (isinstance(e, DropElement) and whole < e.span < whole.after)
+    ]
     context.sweep(node, "import", frozenset().union(*(rules for _, rules in gone)))
     return False
 
@@ -186,9 +217,11 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
         if not isinstance(given.value, bool):
             return False  # A number or a text is a setting, not a flag.
     else:
-        # Reads of an exact constant have all become literals. Of another one only the tests are gone:
-        # none may be left here or elsewhere, and asking must have no effect.
-        if name in environment.read or not is_pure(given, ModuleScope(environment, context.module, context.decided)):
+        # Reads of an exact constant have all become literals. Of another one only the tests are
+        # gone: none may be left here or elsewhere, and asking must have no effect.
+        if name in environment.read or not is_pure(
+            given, ModuleScope(environment, context.module, context.decided)
+        ):
             return False
         context.forget(given)
     context.sweep(node, "flag", value.rules)
@@ -207,10 +240,14 @@ def _named_value(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
-    """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
+    """In functions, too: imports of predicates, and names of constants, when nothing reads them any
+    more.
+    """
     imports = (names_of(node, context.package) for node in tree.body if isinstance(node, Import))
     # Loaded before any function of the module runs, with the packages around.
-    loaded = with_packages((context.package, *(module for names in imports for module, _, _ in names)))
+    loaded = with_packages(
+        (context.package, *(module for names in imports for module, _, _ in names))
+    )
     literals = context.literals()
     for node in functions(tree):
         if context.is_edited(node):
@@ -229,7 +266,9 @@ def _local_reads(function: Function) -> set[str]:
     return names
 
 
-def _clean_function(function: Function, context: Context, literals: set[Span], loaded: frozenset[str]) -> None:
+def _clean_function(
+    function: Function, context: Context, literals: set[Span], loaded: frozenset[str]
+) -> None:
     # Few functions have something to ask about.
     reads = cache(_local_reads)
 
@@ -255,7 +294,11 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
         node = stack.pop()
         for field in BLOCKS_OF[node.__class__]:
             body = getattr(node, field)
-            if isinstance(node, ast.Try) and field == "body" and any(map(catches_import_error, node.handlers)):
+            if (
+                isinstance(node, ast.Try)
+                and field == "body"
+                and any(map(catches_import_error, node.handlers))
+            ):
                 # The handler tells whether the import works.
                 continue
             stack.extend(body)

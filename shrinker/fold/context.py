@@ -31,18 +31,25 @@ class EvaluatesRemoved(Exception):
 
 
 class LeavesWhole(Exception):
-    """The whole module stays as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins."""
+    """The whole module stays as upstream wrote it: what comes here is rare, and to undo a part of
+    it takes more code than it wins.
+    """
 
 
 def filled(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The block, or a `pass` in the place of an emptied one. Position 0: written by `emit`, not found in the source."""
+    """The block, or a `pass` in the place of an emptied one.
+
+    Position 0: written by `emit`, not found in the source.
+    """
     return body or [ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)]
 
 
 class Context:
     """Collects what folding one file decides."""
 
-    def __init__(self, path: str, module: str, package: str, source: str, environment: Environment) -> None:
+    def __init__(
+        self, path: str, module: str, package: str, source: str, environment: Environment
+    ) -> None:
         self.path = path
         self.module = module
         self.package = package
@@ -51,9 +58,13 @@ class Context:
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
         self.bodies: list[tuple[Function | None, Collection[str]]] = []
-        """The functions around the place with the names that they bind, and the classes (None), the innermost last."""
+        """The functions around the place with the names that they bind, and the classes (None), the
+        innermost last.
+        """
         self.scopes: dict[ast.AST, LocalScope] = {}
-        """Scopes of functions as if they stood in the module, from before anything in them was folded."""
+        """Scopes of functions as if they stood in the module, from before anything in them was
+        folded.
+        """
         self.decided: Decided = {}
         """What is known of nodes besides what their names say."""
         self.edits: list[Edit] = []
@@ -67,14 +78,17 @@ class Context:
         self.needed: frozenset[str] = frozenset()
         """Modules that imports here must load."""
         self.unproven_imports: set[str] = set()
-        """Modules of the tree whose import went although nothing says that they are loaded anyway."""
+        """Modules of the tree whose import went although nothing says that they are loaded anyway.
+        """
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: set[ast.stmt] = set()
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0
-        """How many `try` statements of the function around the place would show that an error is another one."""
+        """How many `try` statements of the function around the place would show that an error is
+        another one.
+        """
         self._edited: list[int] = []
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
@@ -90,12 +104,20 @@ class Context:
         self.drop(node, kind, rules)
 
     def settle(self) -> None:
-        """After sweeping: a block of which nothing is left goes with its statement, instead of becoming a `pass`."""
+        """After sweeping: a block of which nothing is left goes with its statement, instead of
+        becoming a `pass`.
+        """
         empty = {edit for edit, live in self.taken if live and self._swept.issuperset(live)}
-        self.edits = [DropStatement(e.span) if isinstance(e, TakeBlock) and e in empty else e for e in self.edits]
+        self.edits = [
+            DropStatement(e.span) if isinstance(e, TakeBlock) and e in empty else e
+            for e in self.edits
+        ]
 
     def heat(self, words: Iterable[str]) -> bool:
-        """Mark the lines that hold one of these words, too: only their statements are looked at. False where no line is marked."""
+        """Mark the lines that hold one of these words, too: only their statements are looked at.
+
+        False where no line is marked.
+        """
         self._words |= frozenset(words)
         self._hot = self.source.holding(self._words)
         return bool(self._hot)
@@ -105,7 +127,9 @@ class Context:
         return meets(self._hot, node)
 
     def is_edited(self, node: ast.stmt) -> bool:
-        """True when an edit so far stands within the statement: code that folding has not touched is upstream's own."""
+        """True when an edit so far stands within the statement: code that folding has not touched
+        is upstream's own.
+        """
         if len(self._edited) != len(self.edits):
             self._edited = sorted(edit.span.line for edit in self.edits)
         return meets(self._edited, node)
@@ -118,7 +142,9 @@ class Context:
         """A statement as upstream wrote it, whatever was folded in it."""
         # Rare, and cheaper than to copy every function first.
         written = statements(ast.parse(self.source.text))
-        found = next(each for each in written if type(each) is type(node) and span(each) == span(node))
+        found = next(
+            each for each in written if type(each) is type(node) and span(each) == span(node)
+        )
         for part in walk(found):
             if isinstance(part, ast.Constant) and span(part) in self.replaced:
                 part.value = self.replaced[span(part)]
@@ -134,16 +160,25 @@ class Context:
         return self.bodies[-1][0] if self.bodies else None
 
     def is_named_beside(self, node: Definition) -> bool:
-        """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""
+        """True when the name of a definition stands anywhere else: in this file, or in an import of
+        another one.
+        """
         world = self.environment
-        if (self.module, node.name) in world.imported or self.module in world.starred or node.name in world.read:
+        if (
+            (self.module, node.name) in world.imported
+            or self.module in world.starred
+            or node.name in world.read
+        ):
             return True
         own = range(first_line(node), (node.end_lineno or node.lineno) + 1)
         return any(line not in own for line in self.source.holding((node.name,)))
 
     def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""
-        encoded = [row.encode() for row in self.source.rows[node.lineno - 1 : node.end_lineno or node.lineno]]
+        encoded = [
+            row.encode()
+            for row in self.source.rows[node.lineno - 1 : node.end_lineno or node.lineno]
+        ]
         if not encoded:
             return ""
         encoded[-1] = encoded[-1][: node.end_col_offset]
@@ -176,9 +211,13 @@ class Context:
         rule = "+".join(sorted(set(rules))) or "constant"
         if gone is None:
             gone = (first_line(node), node.lineno + lines - 1) if lines else (0, 0)
-        self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone))
+        self.decisions.append(
+            Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone)
+        )
 
-    def drop_element(self, node: Placed, kind: str, rules: Iterable[str], shown: Placed | None = None) -> None:
+    def drop_element(
+        self, node: Placed, kind: str, rules: Iterable[str], shown: Placed | None = None
+    ) -> None:
         """Drop one of several: a row, an operand, a base; the rest as in `decide`."""
         self.edits.append(DropElement(span(node)))
         self.decide(node, kind, rules, "removed", 0, shown)
@@ -188,8 +227,12 @@ class Context:
         items.remove(node)
         self.drop_element(node, kind, rules)
 
-    def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
-        """A block takes the place of its statement, which goes (or is `emptied`) with a block of which nothing is left."""
+    def take(
+        self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None
+    ) -> None:
+        """A block takes the place of its statement, which goes (or is `emptied`) with a block of
+        which nothing is left.
+        """
         taken = TakeBlock(span(node), block)
         self.edits.append(taken if live else emptied or DropStatement(taken.span))
         self.taken.append((taken, list(live)))
@@ -204,7 +247,9 @@ class Context:
     def raises(
         self, body: list[ast.stmt], kind: str, rule: str, text: str, error: str = "RuntimeError"
     ) -> list[ast.stmt]:
-        """The named error in the place of some statements, after which nothing follows in their block."""
+        """The named error in the place of some statements, after which nothing follows in their
+        block.
+        """
         self.edits.append(Raise(span(body[0]), text, error))
         self.decide(body[0], kind, {rule}, "raises", extent(body))
         call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])

@@ -1,9 +1,11 @@
-"""What folding a module asked of the closed world, so that its result can be used again where the answers are the same.
+"""What folding a module asked of the closed world, so that its result can be used again where the
+answers are the same.
 
-A module's result depends on its own text and on the answers it got, those of the rules among them. `RecordingEnvironment` stands
-in the place of the `Environment` while a module is folded and notes each question with its answer.
-Subtle: it is no `Environment` and inherits nothing. Every method of that is recorded, and an attribute that is not declared below cannot
-be read through it, so that no answer goes unnoticed when the environment learns to answer more.
+A module's result depends on its own text and on the answers it got, those of the rules among them.
+`RecordingEnvironment` stands in the place of the `Environment` while a module is folded and notes
+each question with its answer. Subtle: it is no `Environment` and inherits nothing. Every method of
+that is recorded, and an attribute that is not declared below cannot be read through it, so that no
+answer goes unnoticed when the environment learns to answer more.
 """
 
 import types
@@ -22,11 +24,16 @@ from shrinker.ruleset.models import Rule
 COMPOSED = frozenset({"is_hot", "named_by_string"})
 """Methods that only ask others: they run on the recorder, which notes what they ask."""
 
-ASKED = frozenset(n for n in dir(Environment) if n[0] != "_" and isfunction(getattr(Environment, n))) - COMPOSED
+ASKED = (
+    frozenset(n for n in dir(Environment) if n[0] != "_" and isfunction(getattr(Environment, n)))
+    - COMPOSED
+)
 """All other methods: their arguments and answer are noted."""
 
 AMONG = frozenset({"domain_words", "words"})
-"""Sets of words of which those that stand in the module's text are noted; while the set is the same, the text need not be read for that."""
+"""Sets of words of which those that stand in the module's text are noted; while the set is the
+same, the text need not be read for that.
+"""
 
 UNASKED = frozenset({"outlines", "rescued", "rules"})
 """What folding has methods for that ask for less of it."""
@@ -44,13 +51,17 @@ class Answers:
         sha256_of: Callable[[str], str | None],
         words_of: Callable[[str], Set[str]] = lambda module: frozenset(),
     ) -> None:
-        """`sha256_of` and `words_of` tell of a module, by dotted name, the hash of its file and every word of its text."""
+        """`sha256_of` and `words_of` tell of a module, by dotted name, the hash of its file and
+        every word of its text.
+        """
         self.environment = environment
         self._sha256_of = sha256_of
         # Those of the last module are at hand: questions about them follow each other.
         self.words_of = lru_cache(maxsize=1)(words_of)
         self._known: dict[Question, str] = {}
-        self.whole = {name: digest_of([canonical(getattr(environment, name))]).hex() for name in AMONG}
+        self.whole = {
+            name: digest_of([canonical(getattr(environment, name))]).hex() for name in AMONG
+        }
         """What stands for all words of a set."""
 
     def text(self, question: Question) -> str:
@@ -98,7 +109,9 @@ class RecordingEnvironment:
         return Recorded(questions, self._answers.digest(questions), packed)
 
     def outline_of(self, module: str) -> Outline | None:
-        """The outline of a module, which depends on the whole of it; that of the module itself is part of its text."""
+        """The outline of a module, which depends on the whole of it; that of the module itself is
+        part of its text.
+        """
         if module != self._module:
             self._asked["outline_of", module] = None
         return self._answers.environment.outline_of(module)
@@ -115,9 +128,13 @@ class RecordingEnvironment:
             value = _Members(self._recorded(name, getattr(environment, name).__contains__))
         elif name in AMONG:
             value = getattr(environment, name) & self._answers.words_of(self._module)
-            self._recorded(name, lambda *_: value)(self._module, self._answers.whole[name], canonical(value))
+            self._recorded(name, lambda *_: value)(
+                self._module, self._answers.whole[name], canonical(value)
+            )
         else:
-            raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
+            raise AttributeError(
+                f"fold/dependency_tracker.py does not say how Environment.{name} is recorded"
+            )
         self.__dict__[name] = value
         return value
 
@@ -145,21 +162,32 @@ class _Members:
 
 
 def canonical(value: object) -> str:
-    """A text that two values share exactly when they are of one type and equal, whatever the hash order. Raises TypeError: a kind of value
-    that is not known here."""
+    """A text that two values share exactly when they are of one type and equal, whatever the hash
+    order. Raises TypeError: a kind of value that is not known here.
+    """
     if isinstance(value, Ref):
         # The answer to most questions.
         return f"Ref({value.name!r})"
-    if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes):
+    if (
+        value is None
+        or value is ...
+        or isinstance(value, bool | int | float | complex | str | bytes)
+    ):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, frozenset | set):
         return "{" + ",".join(sorted(map(canonical, value))) + "}"
     if isinstance(value, dict):
-        return "{" + ",".join(sorted(f"{canonical(key)}:{canonical(item)}" for key, item in value.items())) + "}"
+        return (
+            "{"
+            + ",".join(sorted(f"{canonical(key)}:{canonical(item)}" for key, item in value.items()))
+            + "}"
+        )
     if isinstance(value, tuple | list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if is_dataclass(value) and not isinstance(value, type):
-        inner = ",".join(f"{field.name}={canonical(getattr(value, field.name))}" for field in fields(value))
+        inner = ",".join(
+            f"{field.name}={canonical(getattr(value, field.name))}" for field in fields(value)
+        )
         return f"{type(value).__name__}({inner})"
     if isinstance(value, Rule):
         return f"{type(value).__name__}({value.model_dump_json()})"

@@ -40,7 +40,8 @@ class FoldEngine:
         Args:
             progress: called with the number of modules folded so far.
             unwritable: paths that stay as upstream wrote them, and why.
-            leads: paths of modules that will be asked for because of a folded one; those are folded before they are.
+            leads: paths of modules that will be asked for because of a folded one; those are
+                folded before they are.
         """
         self._leads = leads
         self._workers = FoldWorkers(tree, jobs)
@@ -67,7 +68,10 @@ class FoldEngine:
         self._results.save()
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
-        """Folded modules of these paths, in their order. Raises InputError: a file does not parse, or a worker died."""
+        """Folded modules of these paths, in their order.
+
+        Raises InputError: a file does not parse, or a worker died.
+        """
         for module, recorded in self._fold([p for p in paths if p not in self.folded]):
             self.folded[module.path] = module
             self.folded_anew += 1
@@ -82,7 +86,10 @@ class FoldEngine:
         world, inputs = self._world(), {path: self._input(path) for path in paths}
         found: dict[str, FoldedModule] = {}
         if isinstance(world, Answers):
-            found = {path: unpack(packed) for path, packed in self._results.recall(inputs, world.digest).items()}
+            found = {
+                path: unpack(packed)
+                for path, packed in self._results.recall(inputs, world.digest).items()
+            }
         self.folded.update(found)
         return found, [(path, self._refinement(path)) for path in inputs if path not in found]
 
@@ -97,7 +104,9 @@ class FoldEngine:
         if self._answers is None or self._answers.environment is not self.environment:
             paths, files = modules_of(self.tree.by_path), self.tree.by_path
             hashes = {module: files[path].sha256 for module, path in paths.items()}
-            self._answers = Answers(self.environment, hashes.get, partial(_words, self.tree.root, paths))
+            self._answers = Answers(
+                self.environment, hashes.get, partial(_words, self.tree.root, paths)
+            )
         return self._answers
 
     def _fold(self, missing: Iterable[str]) -> Iterator[Result]:
@@ -108,7 +117,9 @@ class FoldEngine:
             fresh: list[Wanted] = []
             seen = [module]
             while seen:
-                ahead = [p for p in self._leads(seen.pop()) if p not in asked and p not in self.folded]
+                ahead = [
+                    p for p in self._leads(seen.pop()) if p not in asked and p not in self.folded
+                ]
                 asked.update(ahead)
                 known, unknown = self._recall(ahead)
                 seen += known.values()
@@ -122,7 +133,9 @@ class FoldEngine:
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
 
-    def drop(self, dead: Mapping[str, frozenset[Span]], loads: Mapping[str, frozenset[Span]]) -> None:
+    def drop(
+        self, dead: Mapping[str, frozenset[Span]], loads: Mapping[str, frozenset[Span]]
+    ) -> None:
         """Fold again without what nothing reachable names, in the place of what was so before.
 
         Args:
@@ -138,13 +151,17 @@ class FoldEngine:
                 self.folded.pop(path, None)
 
     def whole(self, paths: Iterable[str]) -> Iterable[FoldedModule]:
-        """Modules folded with what is known of them, with nothing dropped that nothing reachable names."""
+        """Modules folded with what is known of them, with nothing dropped that nothing reachable
+        names.
+        """
         return self.refold({p: _undropped(self.refinements[p]) for p in paths})
 
     def restore(self, before: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
         """Modules of which more was found out than was known before, folded with that alone."""
         known = {path: before.get(path, NOTHING) for path in self.refinements}
-        more = (path for path, facts in self.refinements.items() if _undropped(facts) != known[path])
+        more = (
+            path for path, facts in self.refinements.items() if _undropped(facts) != known[path]
+        )
         return self.refold({path: known[path] for path in more})
 
     def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
@@ -155,14 +172,19 @@ class FoldEngine:
         return self.fold(sorted(facts))
 
     def rescue(self, kept: Iterable[str]) -> bool:
-        """Rescue the removed modules that the kept ones (paths) are seen to run. True when one was: its importers are to be folded again, the
-        graph built again."""
+        """Rescue the removed modules that the kept ones (paths) are seen to run.
+
+        True when one was: its importers are to be folded again, the graph built again.
+        """
         fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
             for use in self.folded[path].escapes if path in self.folded else ():
                 # Importing the module runs the `__init__` of the packages around it.
                 for name in (use.module, *enclosing(use.module)):
-                    if name not in self.rescued and self.environment.removed_module(name) is not None:
+                    if (
+                        name not in self.rescued
+                        and self.environment.removed_module(name) is not None
+                    ):
                         fresh.setdefault(name, (path, use))
         if not fresh:
             return False
@@ -174,7 +196,11 @@ class FoldEngine:
         self._workers.close()
         before = self.environment
         self.environment = self.world_with(before.rescued | frozenset(fresh))
-        self.folded = {path: module for path, module in self.folded.items() if not _touches(module, fresh, before)}
+        self.folded = {
+            path: module
+            for path, module in self.folded.items()
+            if not _touches(module, fresh, before)
+        }
         return True
 
     def world_with(self, rescued: frozenset[str]) -> Environment:
@@ -183,7 +209,10 @@ class FoldEngine:
         paths = modules_of(self.tree.by_path)
         fresh = sorted(name for name in rescued - before.rescued if name in paths)
         found = {name: outline_file(self.tree.root, paths[name]) for name in fresh}
-        outlines = {**before.outlines, **{name: each for name, each in found.items() if each is not None}}
+        outlines = {
+            **before.outlines,
+            **{name: each for name, each in found.items() if each is not None},
+        }
         return Environment(before.rules, outlines, before.modules, rescued)
 
 
@@ -193,7 +222,9 @@ def _undropped(facts: Refinement) -> Refinement:
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
-    """True when a name that the module imports came from one of these modules, through whatever re-exports."""
+    """True when a name that the module imports came from one of these modules, through whatever
+    re-exports.
+    """
     if (known := before.outlines.get(module.module)) is None:
         return False
     rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}

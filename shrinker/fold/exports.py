@@ -1,7 +1,9 @@
-"""Lists of a module's own names, of which entries go with their definitions: ``__all__``, which a star import takes, and lists that a loop
-goes through to give each name that is there something else. And rows that a loop imports: ``for name in NAMES:
-import_module(f"{__name__}.{name}")``; one that names a module which a rule removes goes, as the row of any other table: the loop would import
-what is not there."""
+"""Lists of a module's own names, of which entries go with their definitions: ``__all__``, which a
+star import takes, and lists that a loop goes through to give each name that is there something
+else. And rows that a loop imports: ``for name in NAMES: import_module(f"{__name__}.{name}")``; one
+that names a module which a rule removes goes, as the row of any other table: the loop would import
+what is not there.
+"""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -27,19 +29,30 @@ def is_export(node: ast.stmt) -> bool:
 
 def exported(tree: ast.Module) -> set[str]:
     """Names in ``__all__``, as far as they are spelled out."""
-    values = (node.value for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign) and is_export(node))
+    values = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AugAssign) and is_export(node)
+    )
     return {text for value in values for text, _ in _texts(walk(value))}
 
 
 def replaces_own(node: ast.stmt) -> bool:
-    """True for ``for x in NAMES: if x in globals(): globals()[x] = wrap(globals()[x], f"a.{x}")``: it names nothing that is not there."""
+    """True for ``for x in NAMES: if x in globals(): globals()[x] = wrap(globals()[x], f"a.{x}")``:
+    it names nothing that is not there.
+    """
     match node:
         case ast.For(
-            ast.Name(name), ast.Name(), [ast.If(test, [ast.Assign([target], ast.Call(ast.Name(), args, []))], [])], []
+            ast.Name(name),
+            ast.Name(),
+            [ast.If(test, [ast.Assign([target], ast.Call(ast.Name(), args, []))], [])],
+            [],
         ):
             own = f"globals()[{name}]"
             plain = (argument for argument in args if not _is_label(argument, name))
-            return ast.unparse(test) == f"{name} in globals()" and {*map(ast.unparse, (target, *plain))} == {own}
+            return ast.unparse(test) == f"{name} in globals()" and {
+                *map(ast.unparse, (target, *plain))
+            } == {own}
     return False
 
 
@@ -52,7 +65,9 @@ def _is_label(node: ast.expr, name: str) -> bool:
 
 
 def replaced_names(tree: ast.Module) -> frozenset[str]:
-    """Lists of texts that only such loops read and that are deleted in the end: nothing else can ask for one of their texts."""
+    """Lists of texts that only such loops read and that are deleted in the end: nothing else can
+    ask for one of their texts.
+    """
     loops = [node for node in tree.body if replaces_own(node)]
     if not loops or "globals" in bound_by(*tree.body):
         return frozenset()
@@ -61,7 +76,9 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
     deleted: dict[ast.AST, str] = {}
     for node in tree.body:
         match node:
-            case ast.Assign([ast.Name(name) as target], ast.List(texts)) if len(_texts(texts)) == len(texts):
+            case ast.Assign([ast.Name(name) as target], ast.List(texts)) if len(
+                _texts(texts)
+            ) == len(texts):
                 found[target] = name
             case ast.Delete([ast.Name(name) as target]):
                 deleted[target] = name
@@ -72,14 +89,20 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
 
 def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
     """Each text among some nodes, with its node."""
-    return [(node.value, node) for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [
+        (node.value, node)
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, list[ast.expr]]]:
     """Each name that is spelled out, with its place and all that stand beside it."""
     replaced = replaced_names(tree)
     for node in tree.body:
-        listed = is_export(node) or (isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node)))
+        listed = is_export(node) or (
+            isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node))
+        )
         value = getattr(node, "value", None) if listed else None
         if isinstance(value, ast.List | ast.Tuple):
             yield from ((text, item, value.elts) for text, item in _texts(value.elts))
@@ -93,7 +116,9 @@ def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
     """Delete the entries of names whose definitions go."""
     names = set(gone)
-    for _, item, beside in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
+    for _, item, beside in sorted(
+        (each for each in _items(tree) if each[0] in names), key=itemgetter(0)
+    ):
         context.drop_item(item, beside, "export", {"unused"})
 
 

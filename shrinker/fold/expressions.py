@@ -1,4 +1,6 @@
-"""Fold expressions in place: what all constructs need, and names, attributes and calculations; others stand in `constructs`."""
+"""Fold expressions in place: what all constructs need, and names, attributes and calculations;
+others stand in `constructs`.
+"""
 
 import ast
 from collections.abc import Callable
@@ -16,7 +18,8 @@ Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
 """Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
 _CONSTRUCTS = ByClass[Construct]()
 folds_expression = _CONSTRUCTS.of
-"""Registers what folds some classes of expressions; the parts of any other are folded one by one."""
+"""Registers what folds some classes of expressions; the parts of any other are folded one by one.
+"""
 
 
 class ExpressionFolder:
@@ -27,12 +30,18 @@ class ExpressionFolder:
         self.scope = scope
 
     def fold(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
-        """The folded expression; edits and decisions go to the context. Raises EvaluatesRemoved: evaluating it touches a removed name."""
+        """The folded expression; edits and decisions go to the context.
+
+        Raises EvaluatesRemoved: evaluating it touches a removed name.
+        """
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
     def children(self, node: ast.expr) -> ast.expr:
-        """Fold the expressions that a node holds. Raises EvaluatesRemoved: evaluating one of them touches a removed name."""
+        """Fold the expressions that a node holds.
+
+        Raises EvaluatesRemoved: evaluating one of them touches a removed name.
+        """
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
                 setattr(node, name, self.fold(child))
@@ -43,37 +52,54 @@ class ExpressionFolder:
     # Names, attributes and calls that have a value
 
     def literal(self, node: ast.expr, value: Value) -> ast.expr | None:
-        """The literal in the place of an expression of this value; None when it cannot be written. Raises EvaluatesRemoved: the value is
-        something removed."""
+        """The literal in the place of an expression of this value; None when it cannot be written.
+
+        Raises EvaluatesRemoved: the value is something removed.
+        """
         if isinstance(value, Removed):
             raise EvaluatesRemoved(value)
         match value:
-            case Known(value=None | bool(), exact=True) if value.rules and is_pure(node, self.scope):
+            case Known(value=None | bool(), exact=True) if value.rules and is_pure(
+                node, self.scope
+            ):
                 return self._write(node, value, "value", repr(value.value))
         return None
 
     def valued(self, node: ast.expr) -> ast.expr | None:
-        """The literal in the place of an expression; None when it cannot be written. Removed operands are handled where they stand."""
+        """The literal in the place of an expression; None when it cannot be written.
+
+        Removed operands are handled where they stand.
+        """
         value = evaluate(node, self.scope)
         return None if isinstance(value, Removed) else self.literal(node, value)
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
-        """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
+        """Fold what is evaluated only sometimes: the error of something missing must not come
+        earlier.
+        """
         try:
             return self.fold(node, condition=condition)
         except EvaluatesRemoved as poison:
             if poison.removed.missing:
-                raise LeavesWhole(f"{poison.removed.name} is not installed, and may be asked for or not") from poison
+                raise LeavesWhole(
+                    f"{poison.removed.name} is not installed, and may be asked for or not"
+                ) from poison
             raise
 
     def followed(self, node: ast.expr) -> ast.expr:
-        """Fold what is looked into or called: `None.name` would be the same error in other words."""
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(evaluate(node, self.scope), Known):
+        """Fold what is looked into or called: `None.name` would be the same error in other
+        words.
+        """
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(
+            evaluate(node, self.scope), Known
+        ):
             return node
         return self.fold(node)
 
     def operand(self, node: ast.expr) -> ast.expr:
-        """Fold what is calculated with: of `None` that is an error, so that such a place is reached where it is something else."""
+        """Fold what is calculated with: of `None` that is an error, so that such a place is reached
+        where it is something else.
+        """
         match evaluate(node, self.scope) if isinstance(node, ast.Name | ast.Attribute) else None:
             case Known(value=None, exact=True):
                 return node
@@ -85,7 +111,9 @@ class ExpressionFolder:
         return self._write(node, known, kind, known.outcome)
 
     def _write(self, node: ast.expr, value: Known, kind: str, outcome: str) -> ast.Constant:
-        """The literal in the place of an expression; what is decided still knows the rules that it rests on."""
+        """The literal in the place of an expression; what is decided still knows the rules that it
+        rests on.
+        """
         self.context.forget(node)
         self.context.edits.append(Literal(span(node), repr(value.value)))
         self.context.decide(node, kind, value.rules, outcome, 0)
@@ -98,9 +126,13 @@ class ExpressionFolder:
         value = truth(node, self.scope)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
-    def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:
-        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else; `fold` folds it
-        where nothing is said of the whole, by default as what is evaluated for certain."""
+    def tested(
+        self, node: ast.expr, fold: Callable[..., ast.expr] | None = None
+    ) -> tuple[ast.expr, Known | None]:
+        """A condition, and what the facts say of it, or of what folding left of it, where asking it
+        does nothing else; `fold` folds it where nothing is said of the whole, by default as what is
+        evaluated for certain.
+        """
         value, left = self.decided(node), node
         if value is None:
             edits = len(self.context.edits)
@@ -122,7 +154,10 @@ def _name(folder: ExpressionFolder, node: ast.Name, condition: bool) -> ast.expr
 
 @folds_expression(ast.Attribute)
 def _attribute(folder: ExpressionFolder, node: ast.Attribute, condition: bool) -> ast.expr:
-    if isinstance(node.ctx, ast.Load) and (folded := folder.literal(node, evaluate(node, folder.scope))) is not None:
+    if (
+        isinstance(node.ctx, ast.Load)
+        and (folded := folder.literal(node, evaluate(node, folder.scope))) is not None
+    ):
         return folded
     node.value = folder.followed(node.value)
     return node

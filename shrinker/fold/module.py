@@ -1,4 +1,7 @@
-"""Fold one file: parse, decide, clean up, summarise. Pure: the same bytes and facts give the same value."""
+"""Fold one file: parse, decide, clean up, summarise.
+
+Pure: the same bytes and facts give the same value.
+"""
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
@@ -29,13 +32,23 @@ constructs.load()
 
 
 def fold_source(
-    path: str, module: str, is_package: bool, data: bytes, environment: Environment, refinement: Refinement = NOTHING
+    path: str,
+    module: str,
+    is_package: bool,
+    data: bytes,
+    environment: Environment,
+    refinement: Refinement = NOTHING,
 ) -> FoldedModule:
-    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it. Raises
-    SyntaxError: the file does not parse (with its line)."""
+    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and
+    the search found out for it. Raises SyntaxError: the file does not parse (with its line).
+    """
     source, _ = decode(data)
     package = package_of(module, is_package)
-    tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), list[Look]()
+    tree, context, looks = (
+        ast.parse(data, path),
+        Context(path, module, package, source, environment),
+        list[Look](),
+    )
     if refinement.unwritable:
         _leave(tree, context, refinement.unwritable)
     else:
@@ -82,14 +95,23 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
 
 
 def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
-    """Record why a module stays as upstream wrote it, and which removed modules it needs then: they stay, too."""
+    """Record why a module stays as upstream wrote it, and which removed modules it needs then: they
+    stay, too.
+    """
     uncertain = (f"what folding decides cannot be written: {reason}" for reason in sorted(reasons))
     context.uncertain.extend(Uncertain(context.path, 0, reason) for reason in uncertain)
     for node in walk(tree):
         if isinstance(node, Import):
-            source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+            source = (
+                absolute(node.module, node.level, context.package)
+                if isinstance(node, ast.ImportFrom)
+                else ""
+            )
             names = node.names if source else ()
-            parts = ((alias, context.environment.removed_module(f"{source}.{alias.name}")) for alias in names)
+            parts = (
+                (alias, context.environment.removed_module(f"{source}.{alias.name}"))
+                for alias in names
+            )
             for alias, removed in (*removed_names(node, source, context.environment), *parts):
                 if removed is not None and removed.module:
                     context.escape(alias, removed)
@@ -105,15 +127,18 @@ def fold_companions(
     dead: Mapping[str, frozenset[Span]] | None = None,
     loads: Mapping[str, frozenset[Span]] | None = None,
 ) -> dict[str, FoldedModule]:
-    """Folded modules of the packages beside the served one that the rules name (the Python of its kernel library), by path, sorted.
+    """Folded modules of the packages beside the served one that the rules name (the Python of its
+    kernel library), by path, sorted.
 
-    Which files of them are kept is for `root` and `keep` rules: here only their branches are decided, by the same facts. They see the served
-    package; it does not see them, so that a release, which comes without them, gives the same Python as its commit.
+    Which files of them are kept is for `root` and `keep` rules: here only their branches are
+    decided, by the same facts. They see the served package; it does not see them, so that a
+    release, which comes without them, gives the same Python as its commit.
 
     Args:
         environment: the closed world of the served package.
         kept: paths of all kept files.
-        dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
+        dead: statements and imported names that nothing names, by path; of the other modules the
+            units are collected.
         loads: those imported names of which the module is loaded all the same, by path.
     """
     names: dict[str, str] = {}
@@ -140,5 +165,7 @@ def fold_companions(
         if name in outlines:
             gone = (dead or {}).get(path, frozenset())
             refinement = Refinement(dead=gone, loads=(loads or {}).get(path, frozenset()))
-            folded[path] = fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement)
+            folded[path] = fold_source(
+                path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement
+            )
     return folded

@@ -14,7 +14,10 @@ _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
 
 def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
-    """Mark the lines that the facts, or the words that are `derived`, can say something about. False when there are none."""
+    """Mark the lines that the facts, or the words that are `derived`, can say something about.
+
+    False when there are none.
+    """
     environment, module = context.environment, context.module
     found = environment.outline_of(module)
     assert found is not None
@@ -32,10 +35,16 @@ def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
         if not name:
             if environment.removed_module(source_module) is not None:
                 words |= {bound, source_module.rpartition(".")[2]}
-        elif name != "*" and bound not in words and environment.is_hot(environment.resolve(source_module, name)):
+        elif (
+            name != "*"
+            and bound not in words
+            and environment.is_hot(environment.resolve(source_module, name))
+        ):
             words.add(bound)
     texts = (
-        text for text in set(_DOTTED.findall(context.source.text)) if environment.named_by_string(text) is not None
+        text
+        for text in set(_DOTTED.findall(context.source.text))
+        if environment.named_by_string(text) is not None
     )
     words |= {text.rpartition(".")[2] for text in texts}
     if not context.heat(words):
@@ -47,8 +56,9 @@ def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
 def _warm_locals(context: Context, tree: ast.Module, words: Iterable[str]) -> None:
     """Heat the local names that the facts can say something about, until there are no more.
 
-    A local name is decided only through a word that stands where it is bound, or in a test around that place, so the
-    others are not asked about; functions without such a word are not looked into.
+    A local name is decided only through a word that stands where it is bound, or in a test around
+    that place, so the others are not asked about; functions without such a word are not looked
+    into.
     """
     environment = context.environment
     outer = ModuleScope(environment, context.module, context.decided)
@@ -84,11 +94,14 @@ def _hot_functions(tree: ast.Module, context: Context) -> Iterator[Function]:
 
 
 def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> bool:
-    """True when the facts may say something about what a binding gives, or about whether it is reached."""
+    """True when the facts may say something about what a binding gives, or about whether it is
+    reached.
+    """
     if binding.kind in ("from", "module"):
         return True
     if any(
-        guard.kind in ("try", "handler") or (guard.test is not None and _is_near(guard.test, context, domains))
+        guard.kind in ("try", "handler")
+        or (guard.test is not None and _is_near(guard.test, context, domains))
         for guard in binding.guards
     ):
         return True
@@ -98,5 +111,7 @@ def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> b
 
 
 def _is_near(node: ast.expr, context: Context, domains: list[int]) -> bool:
-    """True for an expression on a line that is hot, or that holds a name of which a rule says what it never is."""
+    """True for an expression on a line that is hot, or that holds a name of which a rule says what
+    it never is.
+    """
     return context.is_hot(node) or meets(domains, node)

@@ -1,5 +1,6 @@
-"""What the rounds over all modules found out about one (`Refinement`), put into effect: reads of attributes with one value are that literal,
-stores that nobody reads go, and so does what nothing reachable names.
+"""What the rounds over all modules found out about one (`Refinement`), put into effect: reads of
+attributes with one value are that literal, stores that nobody reads go, and so does what nothing
+reachable names.
 """
 
 import ast
@@ -21,8 +22,12 @@ _CONSTANT, _UNREACHABLE = "attribute-constant", "unreachable"
 """Rules that decisions tell."""
 
 
-def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, str]], decided: Decided) -> None:
-    """Note on each read of such an attribute (class, name, literal) what it is; folding acts on it."""
+def decide_attributes(
+    tree: ast.Module, attributes: frozenset[tuple[str, str, str]], decided: Decided
+) -> None:
+    """Note on each read of such an attribute (class, name, literal) what it is; folding
+    acts on it.
+    """
     by_class: defaultdict[str, dict[str, Known]] = defaultdict(dict)
     for owner, name, text in attributes:
         by_class[owner][name] = Known(ast.literal_eval(text), True, frozenset({_CONSTANT}))
@@ -47,7 +52,9 @@ def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> 
                 bases.add(value)
     for part in parts:
         match part:
-            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if part not in bases:
+            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if (
+                part not in bases
+            ):
                 if name in values:
                     decided[part] = values[name]
 
@@ -61,7 +68,9 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
             body = getattr(node, field)
             stack.extend(body)
             stores = [s for s in body if field not in ("handlers", "cases") and _is_store(s, names)]
-            if not stores or (len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef)):
+            if not stores or (
+                len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef)
+            ):
                 continue
             for statement in stores:
                 context.forget(statement)
@@ -76,8 +85,11 @@ def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
     return False
 
 
-def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span], loads: frozenset[Span]) -> None:
-    """Delete statements, names of imports and entries of ``__all__`` by their position, after everything else was folded.
+def drop_unreachable(
+    tree: ast.Module, context: Context, dead: frozenset[Span], loads: frozenset[Span]
+) -> None:
+    """Delete statements, names of imports and entries of ``__all__`` by their position, after
+    everything else was folded.
 
     Args:
         tree: the module; it is changed.
@@ -88,7 +100,9 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span], 
     if not dead:
         return
     before = bound_by(*tree.body)
-    tree.body = [_load(node, context) if _is_load(node, dead, loads) else node for node in tree.body]
+    tree.body = [
+        _load(node, context) if _is_load(node, dead, loads) else node for node in tree.body
+    ]
     tree.body = _left(tree.body, context, dead)
     gone = set(before - bound_by(*tree.body))
     gone.update(name for name, place in entries(tree) if place in dead)
@@ -121,7 +135,11 @@ def _load(node: ast.stmt, context: Context) -> ast.stmt:
 def _left(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     for node in body:
-        aliases = [alias for alias in node.names if span(alias) in dead] if isinstance(node, Import) else []
+        aliases = (
+            [alias for alias in node.names if span(alias) in dead]
+            if isinstance(node, Import)
+            else []
+        )
         if span(node) in dead and is_main(node):
             kept.append(_refuse(node, context))
             continue
@@ -140,7 +158,9 @@ def _left(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> list
                 node.body = filled(_left(node.body, context, dead))
                 if whole:
                     context.edits.append(DropElse(span(node)))
-                    context.decide(node.orelse[0], "symbol", {_UNREACHABLE}, "removed", extent(node.orelse))
+                    context.decide(
+                        node.orelse[0], "symbol", {_UNREACHABLE}, "removed", extent(node.orelse)
+                    )
                     node.orelse = []
                 elif node.orelse:
                     node.orelse = filled(_left(node.orelse, context, dead))
@@ -157,10 +177,13 @@ def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
 
 
 def _refuse(node: ast.If, context: Context) -> ast.If:
-    """The named error for what would run as a program: without it, running the module would do nothing and say nothing."""
+    """The named error for what would run as a program: without it, running the module would do
+    nothing and say nothing.
+    """
     _forget(node, context)
     context.forget(*node.body)
-    # Folding may have dropped the first statement, or taken it out of a block: upstream's own is where the error stands.
+    # Folding may have dropped the first statement, or taken it out of a block: upstream's own is
+    # where the error stands.
     body = context.as_written(node).body
     node.body = context.raises(body, "program", _UNREACHABLE, no_program(context.module))
     return node
@@ -169,13 +192,19 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
 def _forget(node: ast.stmt, context: Context) -> None:
     """What folding did inside a statement that goes needs not be done, nor told."""
     first, whole = first_line(node), span(node)
-    context.decisions = [each for each in context.decisions if not first <= each.line <= whole.end_line]
-    context.uncertain = [each for each in context.uncertain if not first <= each.line <= whole.end_line]
+    context.decisions = [
+        each for each in context.decisions if not first <= each.line <= whole.end_line
+    ]
+    context.uncertain = [
+        each for each in context.uncertain if not first <= each.line <= whole.end_line
+    ]
     # Another statement may stand before it on its line; a decorator begins one.
     column = node.col_offset if first == node.lineno else 0
     start = Span(first, column, first, column)
     # A block that took the place of its statement is around it.
-    context.edits = [e for e in context.edits if not (start <= e.span < whole.after and _within(e.span, whole))]
+    context.edits = [
+        e for e in context.edits if not (start <= e.span < whole.after and _within(e.span, whole))
+    ]
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -1,5 +1,7 @@
-"""Fold the statements of a body one after the other: what becomes of each, and dead code after it. What folds which
-construct stands in `constructs`."""
+"""Fold the statements of a body one after the other: what becomes of each, and dead code after it.
+
+What folds which construct stands in `constructs`.
+"""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -51,7 +53,10 @@ class StatementFolder:
         """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
-        """The folded block; may be empty. Nothing removed is raised out of it, and after LeavesWhole nothing of the context counts."""
+        """The folded block; may be empty.
+
+        Nothing removed is raised out of it, and after LeavesWhole nothing of the context counts.
+        """
         result: Body = []
         for index, statement in enumerate(body):
             if not self.context.is_hot(statement):
@@ -76,25 +81,31 @@ class StatementFolder:
 
     def _drop_tail(self, tail: Body) -> None:
         self.context.edits.append(DropTail(span(tail[0])))
-        # A branch that was taken stands in its own block of the file: what follows around it goes one by one.
+        # A branch that was taken stands in its own block of the file: what follows around it goes
+        # one by one.
         outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]
         self.context.edits.extend(DropStatement(span(s)) for s in outside)
         self.context.forget(*tail)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
-        """What reads a local name that only dead branches bind is an error where it is read for certain. Where it may
-        not be (an arm of a ternary, a lambda), or where a handler tells one error from another, the module stays as it is.
+        """What reads a local name that only dead branches bind is an error where it is read for
+        certain. Where it may not be (an arm of a ternary, a lambda), or where a handler tells one
+        error from another, the module stays as it is.
         """
         removed = poison.removed
         name = removed.name.rpartition(".")[2]
-        from_elsewhere = removed.module or self.scope.environment.removed_definition(removed.name) is not None
+        from_elsewhere = (
+            removed.module or self.scope.environment.removed_definition(removed.name) is not None
+        )
         if from_elsewhere or not any(name in names for _, names in self.context.bodies):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
             raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")
         if self.context.watching:
-            raise LeavesWhole(f"{name}, which only a dead branch binds, is read where a handler sees the error")
+            raise LeavesWhole(
+                f"{name}, which only a dead branch binds, is read where a handler sees the error"
+            )
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):
@@ -110,15 +121,17 @@ class StatementFolder:
         return self.raises([node], removed)
 
     def _makes_something(self, node: ast.stmt) -> bool:
-        """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x` others read; of
-        `x = Kind.GONE` they read the member."""
+        """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x`
+        others read; of `x = Kind.GONE` they read the member.
+        """
         target, value = assigned(node)
         made = value is not None and not isinstance(evaluate(value, self.scope), Removed)
         return isinstance(target, ast.Name) and made
 
     def _only_chooses(self, node: ast.stmt) -> bool:
-        """True for `pool = choose(Gone)` where a rule says that `choose` only answers, and nothing else
-        binds the local: it asks for nothing yet, and what reads it is an error of its own."""
+        """True for `pool = choose(Gone)` where a rule says that `choose` only answers, and nothing
+        else binds the local: it asks for nothing yet, and what reads it is an error of its own.
+        """
         function = self.context.function
         match node:
             case ast.Assign([ast.Name(name)], ast.Call() as call) if function is not None:
@@ -128,19 +141,28 @@ class StatementFolder:
         return False
 
     def _adds_row(self, node: ast.stmt) -> bool:
-        """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""
+        """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display:
+        a row of it, written apart.
+        """
         function = self.context.function
         match node:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append" | "add"), [row], [])) if (
                 function is not None and self.names_removed(row)
             ):
                 made = (each for each in statements(function) if isinstance(each, ast.Assign))
-                targets = (t for each in made if isinstance(each.value, ast.List | ast.Set) for t in each.targets)
+                targets = (
+                    t
+                    for each in made
+                    if isinstance(each.value, ast.List | ast.Set)
+                    for t in each.targets
+                )
                 return any(isinstance(target, ast.Name) and target.id == name for target in targets)
         return False
 
     def raises(self, body: Body, removed: Removed, kind: str = "use") -> Body:
-        """The named error in the place of some statements, after which nothing follows in their block."""
+        """The named error in the place of some statements, after which nothing follows in their
+        block.
+        """
         self.context.forget(*body)
         return self.context.raises(body, kind, removed.rule, message(removed), removed.error)
 
@@ -169,12 +191,18 @@ class StatementFolder:
             elif isinstance(child, list) and child and isinstance(child[0], ast.stmt):
                 setattr(node, name, filled(self.block(child)))
             elif isinstance(child, list):
-                setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
+                setattr(
+                    node,
+                    name,
+                    [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child],
+                )
                 for clause in child:
                     if isinstance(clause, ast.withitem | ast.match_case):
                         self.parts(clause)
 
-    def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
+    def orelse(
+        self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar
+    ) -> None:
         """Fold the `else` of a statement; an empty one goes."""
         if node.orelse:
             node.orelse = self.block(node.orelse)
@@ -188,11 +216,15 @@ def _fold_parts(folder: StatementFolder, node: ast.stmt) -> Folded:
 
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
-    """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
+    """True when the first thing that a statement does, beside reading, is to fail for what is not
+    installed.
+    """
     if isinstance(node, Import):
         return True
     for part in _evaluated(node):
-        value = evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None
+        value = (
+            evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None
+        )
         if isinstance(value, Removed) and value.missing:
             return True
         if not is_pure(part, scope):
@@ -202,13 +234,19 @@ def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
 
 def reads_surely(node: ast.stmt, name: str) -> bool:
     """True when running a statement cannot but read a name, whatever else it does before."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+    if (
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == name
+    ):
         return True
     return any(isinstance(part, ast.Name) and part.id == name for part in _evaluated(node))
 
 
 def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
-    """Expressions that are evaluated for certain when a plain statement begins, in their order; of others than these the whole."""
+    """Expressions that are evaluated for certain when a plain statement begins, in their order; of
+    others than these the whole.
+    """
     parts: Iterable[ast.expr | None]
     match node:
         case ast.Attribute(value=value) | ast.Starred(value=value):
@@ -218,8 +256,18 @@ def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
         case ast.Call(func=function, args=arguments, keywords=keywords):
             parts = [function, *arguments, *(keyword.value for keyword in keywords)]
         case (
-            (ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head))
-            | (ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head) | ast.Raise(exc=head))
+            (
+                ast.Expr(value=head)
+                | ast.Return(value=head)
+                | ast.Assign(value=head)
+                | ast.AnnAssign(value=head)
+            )
+            | (
+                ast.If(test=head)
+                | ast.While(test=head)
+                | ast.Assert(test=head)
+                | ast.Raise(exc=head)
+            )
             | (ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Match(subject=head))
         ):
             parts = [head]

@@ -1,4 +1,6 @@
-"""Fold files, here or in worker processes that are kept busy: what a module leads to is folded as soon as it is seen."""
+"""Fold files, here or in worker processes that are kept busy: what a module leads to is folded as
+soon as it is seen.
+"""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +26,9 @@ Result = tuple[FoldedModule, Recorded | None]
 _CHUNK_BYTES = 400_000
 """Files are handed to workers in chunks of no more than about this many bytes."""
 _SERIAL_BYTES = 200_000
-"""Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
+"""Waves smaller than this, and single files, are folded in this process: starting workers would
+cost more.
+"""
 _SERIAL_BYTES_BESIDE = 60_000
 """The same where there are workers already."""
 _CHUNKS_A_WORKER = 8
@@ -48,10 +52,14 @@ class FoldWorkers:
             self._pool = None
 
     def fold(
-        self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
+        self,
+        wanted: Sequence[Wanted],
+        world: World,
+        more: Callable[[FoldedModule], Sequence[Wanted]],
     ) -> Iterator[Result]:
-        """Fold these modules, and in other processes also `more`: what a folded one leads to, none twice, and none of `wanted`. Raises
-        InputError: a file does not parse, or a worker died."""
+        """Fold these modules, and in other processes also `more`: what a folded one leads to, none
+        twice, and none of `wanted`. Raises InputError: a file does not parse, or a worker died.
+        """
         size = sum(self._tree.by_path[path].size for path, _ in wanted)
         enough = _SERIAL_BYTES if self._pool is None else _SERIAL_BYTES_BESIDE
         if self._jobs == 1 or len(wanted) == 1 or size < enough:
@@ -65,14 +73,19 @@ class FoldWorkers:
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 found = [_arrived(sent) for future in done for sent in future.result()]
-                waiting |= self._submit(self._pool, [item for module, _ in found for item in more(module)], limit)
+                waiting |= self._submit(
+                    self._pool, [item for module, _ in found for item in more(module)], limit
+                )
                 yield from found
         except BrokenProcessPool as error:
             raise InputError(
-                "a worker process was killed while folding", "free memory or lower JOBS, and run again"
+                "a worker process was killed while folding",
+                "free memory or lower JOBS, and run again",
             ) from error
 
-    def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
+    def _submit(
+        self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int
+    ) -> set[Future[list[bytes | Recorded]]]:
         return {pool.submit(_fold_in_worker, group) for group in chunks(self._tree, wanted, limit)}
 
 
@@ -110,12 +123,14 @@ def _arrived(sent: bytes | Recorded) -> Result:
 
 
 def fold_files(root: Path, wanted: Iterable[Wanted], world: World) -> Iterator[Result]:
-    """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers. Raises InputError:
-    a file does not parse."""
+    """Fold files below a folder in this process; with what later runs need to know of it where the
+    world keeps answers. Raises InputError: a file does not parse.
+    """
     for path, refinement in wanted:
         name = module_name(path)
         assert name is not None
-        # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
+        # It folds in the sight of a recorder: the result may serve later runs that would give the
+        # same answers.
         recorder = RecordingEnvironment(world, name) if isinstance(world, Answers) else None
         environment = cast(Environment, recorder or world)
         is_package, data = path.endswith("/__init__.py"), (root / path).read_bytes()

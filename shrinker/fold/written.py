@@ -1,9 +1,11 @@
-"""What rules write into a module, whatever is decided in it: the look at an argument where a function begins that a `[[reject]]` or
-`[[endpoint_stub]]` rule names, the guard of imports where a module begins that a `[[import_hook]]` rule names, and what takes the place of a
-removed text where upstream would choose that by itself, as a `[[default]]` rule says.
+"""What rules write into a module, whatever is decided in it: the look at an argument where a
+function begins that a `[[reject]]` or `[[endpoint_stub]]` rule names, the guard of imports where a
+module begins that a `[[import_hook]]` rule names, and what takes the place of a removed text where
+upstream would choose that by itself, as a `[[default]]` rule says.
 
-The line of a look stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
-tree receives it when everything else is decided, since what it names is shrinker's own.
+The line of a look stands before the first statement as upstream wrote it, so that its place is
+found before folding; the folded tree receives it when everything else is decided, since what it
+names is shrinker's own.
 """
 
 import ast
@@ -21,14 +23,17 @@ from shrinker.values.edits import Guard, Literal, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
 
 Look = tuple[Refuse | Guard, Decision]
-"""A line that is to be inserted; the decision's line is where the function stands, or what follows in the module."""
+"""A line that is to be inserted; the decision's line is where the function stands, or what follows
+in the module.
+"""
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     """The lines that the rules ask for in this file, before it is folded.
 
-    A function that has no such parameter, or is written on one line, is listed as uncertain; an optional rule that names
-    another parameter speaks of another release. A module in which nothing stands has nothing to guard.
+    A function that has no such parameter, or is written on one line, is listed as uncertain; an
+    optional rule that names another parameter speaks of another release. A module in which nothing
+    stands has nothing to guard.
     """
     found: list[Look] = []
     guards = context.environment.guards_of(context.module)
@@ -44,7 +49,11 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
         for rule in rules:
             # Of several functions those that only have a docstring are not meant.
             meant = len(rule.functions) == 1 or _head(node) < len(node.body)
-            if meant and any_name_matches(rule.functions, whole) and (not rule.optional or rule.argument in parameters):
+            if (
+                meant
+                and any_name_matches(rule.functions, whole)
+                and (not rule.optional or rule.argument in parameters)
+            ):
                 asking[rule.argument].add(rule.id)
         for argument, ids in asking.items():
             if argument in parameters and (place := _place(node, context)) is not None:
@@ -76,17 +85,25 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def _missing(context: Context, line: int, what: str) -> None:
-    context.uncertain.append(Uncertain(context.path, line, f"no place for {what}, which would refuse what was removed"))
+    context.uncertain.append(
+        Uncertain(context.path, line, f"no place for {what}, which would refuse what was removed")
+    )
 
 
 def _head(node: ast.Module | Function) -> int:
-    """Number of statements that nothing may stand before: the docstring, and imports from the future."""
+    """Number of statements that nothing may stand before: the docstring, and imports from the
+    future.
+    """
     index = int(ast.get_docstring(node, clean=False) is not None)
-    return index + len([*takewhile(lambda s: getattr(s, "module", "") == "__future__", node.body[index:])])
+    return index + len(
+        [*takewhile(lambda s: getattr(s, "module", "") == "__future__", node.body[index:])]
+    )
 
 
 def _place(node: ast.Module | Function, context: Context) -> Span | None:
-    """The first statement before which a line may stand; None where there is none, or something stands before it on its line."""
+    """The first statement before which a line may stand; None where there is none, or something
+    stands before it on its line.
+    """
     if (index := _head(node)) >= len(node.body):
         return None
     first = node.body[index]
@@ -114,7 +131,9 @@ def replace_defaults(tree: ast.Module, context: Context) -> None:
 
 
 def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
-    """Texts that code of this definition, and of no definition in it, assigns, returns or hands on."""
+    """Texts that code of this definition, and of no definition in it, assigns, returns or
+    hands on.
+    """
     arguments = None if isinstance(definition, ast.ClassDef) else definition.args
     for default in (*arguments.defaults, *arguments.kw_defaults) if arguments is not None else ():
         yield from _texts(default)

@@ -1,4 +1,7 @@
-"""The phases in order: source, facts, fold and graph, emit, verify, report. And the folders in which a run's tree and reports grow."""
+"""The phases in order: source, facts, fold and graph, emit, verify, report.
+
+And the folders in which a run's tree and reports grow.
+"""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -17,7 +20,13 @@ from shrinker.emit.staging import install, refuse_foreign, scratch_folder, stagi
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
-from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
+from shrinker.pipeline.verification import (
+    embedders_evidence,
+    lock_evidence,
+    lock_findings,
+    refuse,
+    verify_level,
+)
 from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
 from shrinker.report.fit import Fit, judge_fit
@@ -42,18 +51,33 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 
-__all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_evidence", "shrink", "verify_level"]
+__all__ = [
+    "Progress",
+    "Request",
+    "Result",
+    "Run",
+    "analyse",
+    "generate",
+    "lock_evidence",
+    "shrink",
+    "verify_level",
+]
 
 
 def shrink(request: Request, progress: Progress) -> Result:
-    """Generate the tree, prove it, then put it in place with its lock and reports. Raises InputError: anything wrong with what was asked for.
-    EvidenceError: the generated tree failed its evidence, and lies in `OUT.rejected`. In both cases nothing was replaced."""
+    """Generate the tree, prove it, then put it in place with its lock and reports.
+
+    Raises InputError: anything wrong with what was asked for. EvidenceError: the generated tree
+    failed its evidence, and lies in `OUT.rejected`. In both cases nothing was replaced.
+    """
     timings: dict[str, float] = {}
     cache = Cache(default_folder()) if request.reuse else Cache()
     with without_gc(), ExitStack() as stack:
         with timed("source", timings, progress):
             rules = without(load_profile(request.profile, request.rules), request.without)
-            tree = open_upstream(request.upstream, repository=project_folder(), progress=progress.note)
+            tree = open_upstream(
+                request.upstream, repository=project_folder(), progress=progress.note
+            )
             places = _Places.prepare(request, tree, rules, stack)
         run = Run(tree, rules, request.jobs, progress, cache, timings)
         analysis, emitted = decide_and_emit(run, places.tree)
@@ -78,7 +102,14 @@ def shrink(request: Request, progress: Progress) -> Result:
         with run.timed("report"):
             entries = judge_entries(trees) if request.judge else Entries()
             summary = write_reports(
-                places.reports, trees, analysis, emitted, evidence, entries, fit, pages=request.judge
+                places.reports,
+                trees,
+                analysis,
+                emitted,
+                evidence,
+                entries,
+                fit,
+                pages=request.judge,
             )
             peak = peak_memory(request.jobs)
             write_run(places.reports, cache, timings, peak)
@@ -104,21 +135,28 @@ def shrink(request: Request, progress: Progress) -> Result:
 
 
 def generate(run: Run, out: Path) -> Manifest:
-    """Write a tree into an empty folder, neither judged nor reported. Raises as `decide_and_emit`."""
+    """Write a tree into an empty folder, neither judged nor reported.
+
+    Raises as `decide_and_emit`.
+    """
     with without_gc():
         return decide_and_emit(run, out)[1].manifest
 
 
 def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
-    """Analyse and write into an empty folder; once more, with the files as upstream wrote them, where what was decided cannot be written.
-    Raises InputError: rules and upstream cannot be brought together, or a file cannot be read or written. Unwritable: a file cannot be
-    written even as it was."""
+    """Analyse and write into an empty folder; once more, with the files as upstream wrote them,
+    where what was decided cannot be written. Raises InputError: rules and upstream cannot be
+    brought together, or a file cannot be read or written. Unwritable: a file cannot be written even
+    as it was.
+    """
     unwritable: dict[str, str] = {}
     while True:
         analysis = analyse(run, unwritable)
         try:
             with run.timed("emit"):
-                emitted = emit_tree(run.tree, run.rules, analysis, out, run.cache, run.progress.advance)
+                emitted = emit_tree(
+                    run.tree, run.rules, analysis, out, run.cache, run.progress.advance
+                )
             return analysis, emitted
         except Unwritable as error:
             if error.reasons.keys() <= unwritable.keys():
@@ -130,7 +168,9 @@ def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Made before the long phases, so that a folder that cannot be written is an error of the first second."""
+    """Made before the long phases, so that a folder that cannot be written is an error of the first
+    second.
+    """
 
     request: Request
     tree: Path
@@ -143,33 +183,49 @@ class _Places:
     """What among the reports no run wrote."""
 
     @staticmethod
-    def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> "_Places":
-        """Make the folders; the stack removes what is left of them. Raises InputError when one cannot be written, or holds what no run
-        wrote."""
+    def prepare(
+        request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack
+    ) -> "_Places":
+        """Make the folders; the stack removes what is left of them.
+
+        Raises InputError when one cannot be written, or holds what no run wrote.
+        """
         staging = stack.enter_context(staging_folder(request.out, force=request.force))
         usual = request.rules is None and not request.without
-        reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
+        reports = request.reports or new_reports(
+            request.out, tree.identity, rules.profile, usual=usual
+        )
         owned = foreign_reports(reports)
         if not request.force:
             refuse_foreign(reports, [path.name for path in owned])
-        staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
+        staged = stack.enter_context(
+            scratch_folder(reports, "choose another folder for the reports")
+        )
         return _Places(request, staging, staged, reports, tuple(owned))
 
     def reject(self, manifest: Manifest) -> str:
-        """Put tree, reports and lock beside `out`, where questions can be asked of them, in place of what was rejected before. Returns where
-        they are, or why they are not there."""
+        """Put tree, reports and lock beside `out`, where questions can be asked of them, in place
+        of what was rejected before. Returns where they are, or why they are not there.
+        """
         out = rejected_beside(self.request.out)
         request = replace(self.request, out=out, force=False)
         try:
-            replace(self, request=request, reports_out=reports_beside(out), owned=()).install(manifest)
+            replace(self, request=request, reports_out=reports_beside(out), owned=()).install(
+                manifest
+            )
         except InputError as error:
             return f"nothing was replaced, and nothing is left to look at ({error.message})"
         return f"nothing was replaced; ask what was made: `shrinker explain NAME --out {out}`"
 
     def install(self, manifest: Manifest) -> tuple[Path, ...]:
-        """Put tree, reports and lock in their places, all or nothing. Returns folders to which something of the owner's was moved."""
+        """Put tree, reports and lock in their places, all or nothing.
+
+        Returns folders to which something of the owner's was moved.
+        """
         names = sorted(file.name for file in self.reports.iterdir())
         write_files(self.reports, {LOCK: manifest.to_json()})
         # The lock last: it equals the tree's own manifest only when all the rest is in place.
         places = [(self.reports / name, self.reports_out / name) for name in (*names, LOCK)]
-        return install(self.tree, self.request.out, places, force=self.request.force, owned=self.owned)
+        return install(
+            self.tree, self.request.out, places, force=self.request.force, owned=self.owned
+        )

@@ -20,7 +20,13 @@ from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.reach import FileGraph
-from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, loading_spans, search_symbols
+from shrinker.program.symbols.dead import (
+    NamedPlaces,
+    dead_spans,
+    live_again,
+    loading_spans,
+    search_symbols,
+)
 from shrinker.program.symbols.saved import found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import written_imports
@@ -33,19 +39,29 @@ from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
 def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
-    """Facts, folding and reachability; writes nothing. Files that are `unwritable` stay as upstream wrote them.
+    """Facts, folding and reachability; writes nothing.
 
-    An earlier run's is used again where no file that it looked at differs: commits that touch documents, tests and what is not kept
-    outside the package are many. An analysis looks at the rules and the tool, all files of the package, the paths of all others, and those
-    of them that were kept in any of its steps. Raises InputError: rules and upstream cannot be brought together, or a file does not parse.
-    ShrinkerError: the process that analyses was killed.
+    Files that are `unwritable` stay as upstream wrote them.
+
+    An earlier run's is used again where no file that it looked at differs: commits that touch
+    documents, tests and what is not kept outside the package are many. An analysis looks at the
+    rules and the tool, all files of the package, the paths of all others, and those of them that
+    were kept in any of its steps. Raises InputError: rules and upstream cannot be brought together,
+    or a file does not parse. ShrinkerError: the process that analyses was killed.
     """
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
         return _Steps(run, stay).analysis()
     results = Variants(cache, "analyses")
-    files = (f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files)
-    settings = (run.rules.model_dump_json(), repr(sorted(stay.items())), repr(run.explained), repr(tree.declared))
+    files = (
+        f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files
+    )
+    settings = (
+        run.rules.model_dump_json(),
+        repr(sorted(stay.items())),
+        repr(run.explained),
+        repr(tree.declared),
+    )
     looked_at = hash_of(*settings, *files).hex()
 
     def contents(asked: tuple[Question, ...]) -> bytes:
@@ -58,7 +74,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
         there = replace(run, progress=Told(tell), timings={})
         steps = _Steps(there, stay)
         packed = pack(steps.analysis())
-        outside = tuple((path,) for path in sorted(steps.kept) if not path.startswith(PACKAGE_PREFIX))
+        outside = tuple(
+            (path,) for path in sorted(steps.kept) if not path.startswith(PACKAGE_PREFIX)
+        )
         results.learn(looked_at, Recorded(outside, contents(outside), packed))
         results.save()
         return packed, there.timings, cache.counts
@@ -72,7 +90,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
         except BrokenProcessPool as error:
             message = "the process that decides what stays was killed (often: out of memory)"
             raise ShrinkerError(message, "run again with fewer JOBS") from error
-    run.timings.update({name: run.timings.get(name, 0.0) + seconds for name, seconds in took.items()})
+    run.timings.update(
+        {name: run.timings.get(name, 0.0) + seconds for name, seconds in took.items()}
+    )
     cache.counts.update(counts)
     return cast(Analysis, unpack(packed))
 
@@ -95,7 +115,9 @@ class _Steps:
         """All steps in their order."""
         run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
-            environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
+            environment = build_environment(
+                tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache
+            )
             written = written_imports(tree, run.cache)
         with (
             run.timed("fold and graph"),
@@ -116,17 +138,24 @@ class _Steps:
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
-                graph, beside, cuts = prune_companions(tree, rules, graph, folded, companions, run.cache)
+                graph, beside, cuts = prune_companions(
+                    tree, rules, graph, folded, companions, run.cache
+                )
                 cuts += [*cargo_cuts(tree, graph), *refuted_cuts(tree, graph.kept, rules.undefined)]
             folded |= beside
-            rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
+            rescued = {
+                name: f"{path}:{use.line} uses {use.name}"
+                for name, (path, use) in engine.rescued.items()
+            }
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         symbols: Mapping[str, Any] = {}
         edges: Sequence[tuple[int, ...]] = ()
         if run.explained:
             with run.timed("symbols"):
-                symbols, edges = found_symbols(search, units, tree, graph, written, environment.outlines)
+                symbols, edges = found_symbols(
+                    search, units, tree, graph, written, environment.outlines
+                )
         known = find_known_names(engine.environment, tree, folded, run.cache)
         graph = with_uncertain(graph, distributions)
         by_path = {path: tuple(sorted({*found})) for path, found in sorted(grouped(cuts).items())}
@@ -139,7 +168,9 @@ class _Steps:
         return graph, folded
 
     def _settled(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        """The files that are kept, once no removed module must stay and every import is there that must run."""
+        """The files that are kept, once no removed module must stay and every import is there that
+        must run.
+        """
         while True:
             graph, folded = self._graph(engine)
             if not engine.rescue(graph.kept):
@@ -151,8 +182,10 @@ class _Steps:
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Search, dict[str, FoldedModule]]:
-        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does: what is
-        left, the last search, and the modules that it was made in."""
+        """Drop what nothing reachable names, and the files that only it named; and what follows
+        from that, until nothing does: what is left, the last search, and the modules that it was
+        made in.
+        """
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)
@@ -170,7 +203,8 @@ class _Steps:
             # All at once: the waves of the search would keep one process waiting for the other.
             engine.fold(sorted(path for path in dead if units[path].module in found.loaded))
             graph, folded = self._graph(engine)
-            # A file that the file graph keeps and the search did not load would miss what the search took to be dead.
+            # A file that the file graph keeps and the search did not load would miss what the
+            # search took to be dead.
             kept = {module.module for module in folded.values()}
             missed = kept - found.loaded.keys() - stay
             stay |= missed

@@ -1,4 +1,6 @@
-"""What a run is asked for, what its phases are given and tell of themselves, and what it made, in which time and memory."""
+"""What a run is asked for, what its phases are given and tell of themselves, and what it made, in
+which time and memory.
+"""
 
 import resource
 import sys
@@ -49,8 +51,10 @@ class Told(Progress):
 
 @contextmanager
 def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
-    """A phase: its name is told, its seconds are added to `timings`, also where it fails. Those of a phase within it count there alone, so
-    that all together are the time that passed."""
+    """A phase: its name is told, its seconds are added to `timings`, also where it fails.
+
+    Those of a phase within it count there alone, so that all together are the time that passed.
+    """
     progress.phase(name)
     start, others = time.perf_counter(), sum(timings.values())
     try:
@@ -61,7 +65,9 @@ def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[
 
 
 def peak_memory(jobs: int) -> int:
-    """Upper bound of the run's memory in bytes: this process, and as many of the largest worker as there are."""
+    """Upper bound of the run's memory in bytes: this process, and as many of the largest worker as
+    there are.
+    """
     unit = 1 if sys.platform == "darwin" else 1024
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -87,11 +93,17 @@ class Request:
     without: tuple[str, ...] = ()
     """Ids of rules that are taken as not written; see `tools.ablation`."""
     force: bool = False
-    """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
+    """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run
+    otherwise.
+    """
     judge: bool = True
-    """Hold the tree against its evidence, and write pages; without, it is only made: what is compared is not what is served or looked at."""
+    """Hold the tree against its evidence, and write pages; without, it is only made: what is
+    compared is not what is served or looked at.
+    """
     look: bool = False
-    """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
+    """Find what strict mode would refuse, and hand it over in the result: nothing is refused for
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

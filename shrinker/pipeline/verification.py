@@ -1,5 +1,5 @@
-"""Trees held against their evidence and their lock; what programs outside use of them, by wheels that are
-here or that the package index gives.
+"""Trees held against their evidence and their lock; what programs outside use of them, by wheels
+that are here or that the package index gives.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,20 +35,29 @@ def is_pinned(manifest: Manifest) -> bool:
 
 
 def verify_level(name: str, trees: Trees, progress: Progress) -> Evidence:
-    """Run an evidence level by name. Losses that no word explains are faults of a tree of the pinned upstream, and open questions of another."""
+    """Run an evidence level by name.
+
+    Losses that no word explains are faults of a tree of the pinned upstream, and open questions of
+    another.
+    """
     # What the level has read is let go with it.
     evidence = judge(name, replace(trees), progress.note)
     return evidence.held() if is_pinned(trees.manifest) else evidence
 
 
 def judge_programs(trees: Trees, programs: Sequence[Path]) -> LevelResult:
-    """Judge a tree by what wheels and folders use of it. Raises InputError when one is not there, or holds nothing that names the package."""
+    """Judge a tree by what wheels and folders use of it.
+
+    Raises InputError when one is not there, or holds nothing that names the package.
+    """
     return verify_embedders(trees, [_program(place) for place in programs], ())
 
 
 def embedders_evidence(trees: Trees, progress: Progress, *, download: bool = False) -> LevelResult:
-    """Judge a tree by what the pinned wheels of programs outside use of it. Of those that are not in the cache folder it is told how to get
-    them, unless they are to be asked of the package index (`download`).
+    """Judge a tree by what the pinned wheels of programs outside use of it.
+
+    Of those that are not in the cache folder it is told how to get them, unless they are to be
+    asked of the package index (`download`).
     """
     here: list[Read] = []
     missing: list[str] = []
@@ -67,12 +76,15 @@ def embedders_evidence(trees: Trees, progress: Progress, *, download: bool = Fal
         which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     found = verify_embedders(trees, here, missing)
-    # What an embedder takes from a release that nobody answers for is a question, as in `verify_level`, but for who asks for this level.
+    # What an embedder takes from a release that nobody answers for is a question, as in
+    # `verify_level`, but for who asks for this level.
     if download or is_pinned(trees.manifest):
         return found
     asked = found.evidence.asked()
     if asked.open:
-        progress.note(f"{EMBEDDERS}: {len(asked.open)} open, `shrinker verify --level {EMBEDDERS}` lists them")
+        progress.note(
+            f"{EMBEDDERS}: {len(asked.open)} open, `shrinker verify --level {EMBEDDERS}` lists them"
+        )
     return replace(found, evidence=asked)
 
 
@@ -80,15 +92,24 @@ def _program(place: Path) -> Read:
     try:
         sources = [*sources_of(place)]
     except (OSError, BadZipFile) as error:
-        raise InputError(f"{place} is no program: {error}", "give a wheel, or a folder that holds Python") from error
+        raise InputError(
+            f"{place} is no program: {error}", "give a wheel, or a folder that holds Python"
+        ) from error
     if not any(PACKAGE.encode() in source for _, source in sources):
-        raise InputError(f"nothing in {place} names {PACKAGE}", "give the folder that holds the program's own files")
-    content = hash_of(*(part for path, source in sources for part in (path, source.decode("latin-1")))).hex()
+        raise InputError(
+            f"nothing in {place} names {PACKAGE}",
+            "give the folder that holds the program's own files",
+        )
+    content = hash_of(
+        *(part for path, source in sources for part in (path, source.decode("latin-1")))
+    ).hex()
     return Read(place.absolute().name, content, place)
 
 
 def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
-    """Judge a tree by its lock, among its reports: both were written by one run, or a run died between them."""
+    """Judge a tree by its lock, among its reports: both were written by one run, or a run died
+    between them.
+    """
     lock = reports_of(out, manifest, asked) / LOCK
     findings = tuple(lock_findings(lock, manifest))
     return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
@@ -119,14 +140,21 @@ def compare(lock: Manifest, manifest: Manifest) -> list[Finding]:
 
 def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
     if old is None or new is None:
-        return "is in the lock and is no longer generated" if old else "is new: the lock does not have it"
+        return (
+            "is in the lock and is no longer generated"
+            if old
+            else "is new: the lock does not have it"
+        )
     if old.sha256 != new.sha256:
         return f"has other content: {old.lines_after} lines in the lock, {new.lines_after} now"
     return "has the content of the lock, but its record differs (lines, changed or digest)"
 
 
 def refuse(found_by: Mapping[str, Sequence[Finding]]) -> None:
-    """End the run where anything has findings. Raises EvidenceError: names the first ones of each that has any."""
+    """End the run where anything has findings.
+
+    Raises EvidenceError: names the first ones of each that has any.
+    """
     told: list[str] = []
     for what, findings in found_by.items():
         if findings:

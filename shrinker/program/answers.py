@@ -1,4 +1,6 @@
-"""One question, whichever kind of thing it names: files and distributions first, then definitions and statements."""
+"""One question, whichever kind of thing it names: files and distributions first, then definitions
+and statements.
+"""
 
 import difflib
 import random
@@ -48,17 +50,26 @@ class SavedRun:
         yield from (unit.name for unit in self.symbols.units)
         yield from self.files.names()
         yield from self.data.get("whys", ())
-        yield from (f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows)
+        yield from (
+            f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows
+        )
 
 
 def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Removed]:
-    """What became of everything that a query names; nothing where there is nothing of that name. Raises InputError: it names several
-    things, or a line in which nothing stands. A query is a module, path, file name, distribution or kernel; or a symbol:
-    ``module.Class.method``, an ending of it, or ``path:line`` of upstream. With `every` there is a chain for each place that names it, not
-    only the best."""
+    """What became of everything that a query names; nothing where there is nothing of that name.
+
+    Raises InputError: it names several things, or a line in which nothing stands. A query is a
+    module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending
+    of it, or ``path:line`` of upstream. With `every` there is a chain for each place that names it,
+    not only the best.
+    """
     files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)
-    chains = [chain for node in nodes or files.defining(query) for chain in files.chains(node, every=every)]
+    chains = [
+        chain
+        for node in nodes or files.defining(query)
+        for chain in files.chains(node, every=every)
+    ]
     if nodes or removed:
         return [*chains, *removed]
     found, decided = symbols.find(query), files.decided(query)
@@ -73,14 +84,20 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
 
 
 def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
-    """Chains from a root to what is kept; arguments as of `ask`. Raises InputError when nothing kept has that name."""
+    """Chains from a root to what is kept; arguments as of `ask`.
+
+    Raises InputError when nothing kept has that name.
+    """
     if chains := [one for one in _known(run, query, every) if isinstance(one, Chain)]:
         return chains
     raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
-    """What removed something; arguments as of `ask`. Raises InputError when nothing removed has that name."""
+    """What removed something; arguments as of `ask`.
+
+    Raises InputError when nothing removed has that name.
+    """
     if removed := [one for one in _known(run, query) if isinstance(one, Removed)]:
         return removed
     raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
@@ -101,20 +118,30 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
     asked = last(name)
     ends = ((last(one), one) for one in dict.fromkeys(known))
-    # Compared are those of about the same length that begin alike: there are a hundred thousand names.
-    alike = grouped(pair for pair in ends if abs(len(pair[0]) - len(asked)) < 4 and pair[0][:1] == asked[:1])
-    found = [one for end in difflib.get_close_matches(asked, list(alike), 4, 0.75) for one in alike[end]]
+    # Compared are those of about the same length that begin alike: there are a hundred thousand
+    # names.
+    alike = grouped(
+        pair for pair in ends if abs(len(pair[0]) - len(asked)) < 4 and pair[0][:1] == asked[:1]
+    )
+    found = [
+        one for end in difflib.get_close_matches(asked, list(alike), 4, 0.75) for one in alike[end]
+    ]
     found.sort(key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
     near = f"; did you mean {', '.join(found[:4])}?" if found else ""
     return InputError(
         f"neither the tree nor upstream has {name!r}{near}",
-        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package, rule, or a text that the code says",
+        (
+            "give a file, folder, module, class, function, member, path:line, flag, variable, "
+            "endpoint, kernel, package, rule, or a text that the code says"
+        ),
     )
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, kept or `live=False` of kept modules and not kept, for a spot check: each a question for `why` or
-    `why_not`; all where there are fewer. The same seed draws the same names. Raises InputError when the saved search is not there."""
+    """Names of symbols drawn at random, kept or `live=False` of kept modules and not kept, for a
+    spot check: each a question for `why` or `why_not`; all where there are fewer. The same seed
+    draws the same names. Raises InputError when the saved search is not there.
+    """
     if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     names = run.symbols.named_units(live=live)

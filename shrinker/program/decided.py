@@ -1,4 +1,6 @@
-"""What all phases that decide come to, and which of a module's decisions took a line of upstream away."""
+"""What all phases that decide come to, and which of a module's decisions took a line of upstream
+away.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,11 +27,15 @@ class Analysis:
     distributions: Distributions
     """What the generated package requires."""
     symbols: Mapping[str, Any]
-    """What the search of symbols found, as `shrinker.program.symbols.why` reads it; nothing in a run that is not explained."""
+    """What the search of symbols found, as `shrinker.program.symbols.why` reads it; nothing in a
+    run that is not explained.
+    """
     symbol_edges: Sequence[tuple[int, ...]]
     """The same of what names what."""
     refinements: Mapping[str, Refinement]
-    """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
+    """What was known of a module beside its text when it was folded last, by path; of others
+    nothing was.
+    """
     cuts: Mapping[str, tuple[Cut, ...]]
     """Lines that go of files that are no Python, by path."""
     known: Mapping[str, KnownNames] = field(default_factory=dict)
@@ -55,7 +61,13 @@ def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
 
 def looking(folded: Folded) -> frozenset[str]:
     """Ids of the rules for which some function looks at an argument."""
-    return frozenset(r for module in folded.values() for d in module.decisions if d.kind == _PLACED for r in d.rules)
+    return frozenset(
+        r
+        for module in folded.values()
+        for d in module.decisions
+        if d.kind == _PLACED
+        for r in d.rules
+    )
 
 
 def told(decision: Decision) -> str:
@@ -69,9 +81,18 @@ def folded_away(module: FoldedModule, line: int) -> str:
     return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
 
 
-def rule_of(path: str, line: int, end_line: int, folded: Folded, removed: Mapping[str, Removal], word: str = "") -> str:
-    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there. Of several
-    decisions on these lines one that speaks of the word is meant."""
+def rule_of(
+    path: str,
+    line: int,
+    end_line: int,
+    folded: Folded,
+    removed: Mapping[str, Removal],
+    word: str = "",
+) -> str:
+    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty
+    when nothing was decided there. Of several decisions on these lines one that speaks of the word
+    is meant.
+    """
     if path in removed:
         return removed[path].rule
     decisions = [d for d in folded[path].decisions if d.kind != _PLACED] if path in folded else []

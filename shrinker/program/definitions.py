@@ -60,7 +60,9 @@ class ModuleNames(NamedTuple):
     """Each class with the last name of each base."""
 
 
-def read_names(hashes: Mapping[str, str], read: Callable[[str], bytes], cache: Cache) -> dict[str, ModuleNames]:
+def read_names(
+    hashes: Mapping[str, str], read: Callable[[str], bytes], cache: Cache
+) -> dict[str, ModuleNames]:
     """Read the names of modules, by path; `hashes` are the SHA-256 of the files' bytes."""
     layer = cache.layer("definitions")
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
@@ -77,7 +79,9 @@ def read_public_names(
 ) -> dict[str, tuple[Definition, ...]]:
     """Read the names of modules that are for others, by path."""
     found = read_names(hashes, read, cache)
-    return {path: tuple(one for one in module.names if one.is_public) for path, module in found.items()}
+    return {
+        path: tuple(one for one in module.names if one.is_public) for path, module in found.items()
+    }
 
 
 def _names_of_module(tree: ast.Module, path: str) -> ModuleNames:

@@ -1,7 +1,9 @@
-"""Which distributions the generated package still requires: those that kept code imports, and what these load.
+"""Which distributions the generated package still requires: those that kept code imports, and what
+these load.
 
-A distribution goes only where it is known what it installs: by the table of `[[distribution]]` rules, or because some
-file of upstream imports a module of its name. Of the others nothing tells what they are for, so that they stay.
+A distribution goes only where it is known what it installs: by the table of `[[distribution]]`
+rules, or because some file of upstream imports a module of its name. Of the others nothing tells
+what they are for, so that they stay.
 """
 
 import re
@@ -33,7 +35,11 @@ class _Code:
     """What kept code says of modules outside the tree, and where upstream imports them."""
 
     def __init__(
-        self, tree: UpstreamTree, kept: Sequence[FoldedModule], written: Written, listings: tuple[str, ...]
+        self,
+        tree: UpstreamTree,
+        kept: Sequence[FoldedModule],
+        written: Written,
+        listings: tuple[str, ...],
     ) -> None:
         self._tree = tree
         self._kept = kept
@@ -42,7 +48,9 @@ class _Code:
         self._bare = defaultdict[str, set[Site]](set)
         """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
         self.anywhere = grouped(
-            (dotted.partition(".")[0], (path, line, dotted)) for path, rows in written.items() for line, dotted in rows
+            (dotted.partition(".")[0], (path, line, dotted))
+            for path, rows in written.items()
+            for line, dotted in rows
         )
         """Top-level name to the places of upstream that import it: path, line and dotted name."""
         for module in kept:
@@ -55,7 +63,9 @@ class _Code:
         self.imported = {dotted.partition(".")[0] for dotted in self.imports}
         """Top-level names."""
         listing = (module for module in kept if not any_module_matches(listings, module.module))
-        said = grouped((s.text.partition(":")[0], (m.path, s.line)) for m in listing for s in m.strings)
+        said = grouped(
+            (s.text.partition(":")[0], (m.path, s.line)) for m in listing for s in m.strings
+        )
         self._strings = {text: places for text, places in said.items() if _DOTTED.fullmatch(text)}
         """Strings that may be the name of a module."""
         self._names = grouped((distribution_name(text), text) for text in self._strings)
@@ -76,18 +86,29 @@ class _Code:
         return set().union(*found)
 
     def named(self, name: str, modules: Iterable[str]) -> set[Site]:
-        """Places of strings that are a distribution's name, or that of a module that it installs: it may be imported, or looked for, by that."""
-        texts = {*self._names.get(name, ()), *(t for module in modules for t in self._strings if _is_in(module, t))}
+        """Places of strings that are a distribution's name, or that of a module that it installs:
+        it may be imported, or looked for, by that.
+        """
+        texts = {
+            *self._names.get(name, ()),
+            *(t for module in modules for t in self._strings if _is_in(module, t)),
+        }
         return {place for text in texts for place in self._strings[text]}
 
     def starting(self, command: str) -> set[Site]:
-        """Places that may run a program; a computed command line is no string that folding remembers, its words are."""
+        """Places that may run a program; a computed command line is no string that folding
+        remembers, its words are.
+        """
         words = set(re.findall(r"[A-Za-z_]\w*", command))
         whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
         found: set[Site] = set()
         for module in (module for module in self._kept if words.issubset(module.summary.words)):
             lines = self._tree.read(module.path).decode("utf-8", "replace").splitlines()
-            quoted = ((n, line.partition("#")[0]) for n, line in enumerate(lines, 1) if '"' in line or "'" in line)
+            quoted = (
+                (n, line.partition("#")[0])
+                for n, line in enumerate(lines, 1)
+                if '"' in line or "'" in line
+            )
             found.update((module.path, number) for number, line in quoted if whole.search(line))
         return found
 
@@ -99,15 +120,22 @@ def _is_in(package: str, dotted: str) -> bool:
 def decide_distributions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, written: Written
 ) -> Distributions:
-    """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
-    extras, and the folded modules, by path, that the graph keeps."""
+    """Say of every distribution that upstream declares whether it stays, and why: by
+    `[[distribution]]` rules, `[[remove]]` rules about extras, and the folded modules, by path, that
+    the graph keeps.
+    """
     # Of several rules the first.
     removes = ((rule, pattern) for rule in reversed(rules.removes) for pattern in rule.extras)
     taken = (
-        (extra, rule) for rule, pattern in removes for extra in tree.declared.extras if name_matches(pattern, extra)
+        (extra, rule)
+        for rule, pattern in removes
+        for extra in tree.declared.extras
+        if name_matches(pattern, extra)
     )
     gone = {extra: f"{rule.feature} (rule {rule.id})" for extra, rule in taken}
-    declared = replace(tree.declared, extras={e: rows for e, rows in tree.declared.extras.items() if e not in gone})
+    declared = replace(
+        tree.declared, extras={e: rows for e, rows in tree.declared.extras.items() if e not in gone}
+    )
     table = {distribution_name(rule.name): rule for rule in rules.distributions}
     # What travels beside the package declares its own.
     kept = [folded[path] for path in graph.kept if path in folded and module_name(path) is not None]
@@ -118,7 +146,10 @@ def decide_distributions(
         for text in texts
     )
     by_name.pop(declared.name, None)
-    rows = {name: _decide(name, tuple(sorted(where)), table.get(name), code) for name, where in sorted(by_name.items())}
+    rows = {
+        name: _decide(name, tuple(sorted(where)), table.get(name), code)
+        for name, where in sorted(by_name.items())
+    }
     _needed(rows, table, code)
     for name, row in rows.items():
         if row.state in ("dropped", "uncertain") and (places := code.named(name, row.imports)):
@@ -126,10 +157,14 @@ def decide_distributions(
             rows[name] = replace(row, state="named", reason=reason, users=_first(places))
     # Once more: what a string names may load others too.
     _needed(rows, table, code)
-    found = [row if row.kept else _explained(row, table.get(name), code) for name, row in rows.items()]
+    found = [
+        row if row.kept else _explained(row, table.get(name), code) for name, row in rows.items()
+    ]
     left = {row.name for row in found if row.kept}
     extras = _extras_left(declared, left)
-    gone |= dict.fromkeys(declared.extras.keys() - extras.keys(), "nothing in it is used by kept code")
+    gone |= dict.fromkeys(
+        declared.extras.keys() - extras.keys(), "nothing in it is used by kept code"
+    )
     return Distributions(
         rows=tuple(found),
         dependencies=tuple(_self_narrowed(declared, declared.dependencies, left, extras)),
@@ -139,13 +174,17 @@ def decide_distributions(
 
 
 def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
-    """The graph, with the distributions that stay only because nothing is known of them in its uncertain list."""
+    """The graph, with the distributions that stay only because nothing is known of them in its
+    uncertain list.
+    """
     uncertain = (row for row in distributions.rows if row.state == "uncertain")
     doubts = (Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}") for row in uncertain)
     return replace(graph, uncertain=tuple(sorted({*graph.uncertain, *doubts})))
 
 
-def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code) -> Distribution:
+def _decide(
+    name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code
+) -> Distribution:
     """The answer without what others load, and what strings name."""
     # Upstream may write the name in any way that the index takes for the same.
     same = (top for top in {*code.anywhere, *code.imported} if distribution_name(top) == name)
@@ -153,13 +192,22 @@ def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None,
     row = Distribution(name, declared, installs, "dropped", "", rule.id if rule is not None else "")
     if users := {module: places for module in installs if (places := code.users(module))}:
         modules = ", ".join(f"`{module}`" for module in users)
-        return replace(row, state="imported", reason=f"kept code imports {modules}", users=_first(*users.values()))
+        return replace(
+            row,
+            state="imported",
+            reason=f"kept code imports {modules}",
+            users=_first(*users.values()),
+        )
     if rule is None:
-        reason = "nothing in upstream imports a module of its name, and no rule says what it installs"
+        reason = (
+            "nothing in upstream imports a module of its name, and no rule says what it installs"
+        )
         return row if installs else replace(row, state="uncertain", reason=reason)
     for command in rule.commands:
         if places := code.starting(command):
-            return replace(row, state="named", reason=f"kept code runs `{command}`", users=_first(places))
+            return replace(
+                row, state="named", reason=f"kept code runs `{command}`", users=_first(places)
+            )
     return replace(row, state="needed", reason=rule.why) if rule.always else row
 
 
@@ -169,21 +217,33 @@ def _first(*places: set[Site]) -> tuple[Site, ...]:
 
 def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], code: _Code) -> None:
     """Take back what something kept loads, until nothing more comes."""
-    loading = {distribution_name(top) for top in code.imported} | {name for name, row in rows.items() if row.kept}
+    loading = {distribution_name(top) for top in code.imported} | {
+        name for name, row in rows.items() if row.kept
+    }
     before = -1
     while len(loading) != before:
         before = len(loading)
-        for name, rule in [(name, table[name]) for name, row in rows.items() if not row.kept and name in table]:
-            loader = next((each for each in rule.needed_by if distribution_name(each) in loading), None)
+        for name, rule in [
+            (name, table[name]) for name, row in rows.items() if not row.kept and name in table
+        ]:
+            loader = next(
+                (each for each in rule.needed_by if distribution_name(each) in loading), None
+            )
             if loader is not None:
                 rows[name] = replace(rows[name], state="needed", reason=rule.why, needed_by=loader)
                 loading.add(name)
 
 
 def _explained(row: Distribution, rule: Rule | None, code: _Code) -> Distribution:
-    places = ((module, place) for module in row.imports for place in code.anywhere.get(module.partition(".")[0], ()))
+    places = (
+        (module, place)
+        for module in row.imports
+        for place in code.anywhere.get(module.partition(".")[0], ())
+    )
     importers = sorted(place for module, place in places if _is_in(module, place[2]))
-    modules = ", ".join(f"`{module}`" for module in row.imports) or f"a module of the name {row.name}"
+    modules = (
+        ", ".join(f"`{module}`" for module in row.imports) or f"a module of the name {row.name}"
+    )
     reason = f"{'no kept file' if importers else 'nothing in upstream'} imports {modules}"
     if rule is not None and not importers:
         reason += f": {rule.why}"
@@ -195,13 +255,19 @@ def _extras_left(declared: DeclaredPackage, left: set[str]) -> Mapping[str, tupl
     extras, before = declared.extras, None
     while extras != before:
         before = extras
-        found = {extra: tuple(_self_narrowed(declared, rows, left, before)) for extra, rows in before.items()}
+        found = {
+            extra: tuple(_self_narrowed(declared, rows, left, before))
+            for extra, rows in before.items()
+        }
         extras = {extra: rows for extra, rows in found.items() if rows}
     return extras
 
 
 def _self_narrowed(
-    declared: DeclaredPackage, requirements: Iterable[str], left: set[str], extras: Mapping[str, object]
+    declared: DeclaredPackage,
+    requirements: Iterable[str],
+    left: set[str],
+    extras: Mapping[str, object],
 ) -> Iterator[str]:
     """Requirements that stay; of one on the package's own extras, those that stay."""
     for text in requirements:

@@ -45,10 +45,16 @@ def _known_names(environment: Environment, module: FoldedModule, names: ModuleNa
 def _edited(module: FoldedModule, names: Iterable[Definition]) -> list[Definition]:
     """Take those whose lines, all of them, are in the span of some edit."""
     spans = [(edit.span.line, edit.span.end_line) for edit in module.edits]
-    return [one for one in names if any(first <= one.line and one.end_line <= last for first, last in spans)]
+    return [
+        one
+        for one in names
+        if any(first <= one.line and one.end_line <= last for first, last in spans)
+    ]
 
 
-def _look_at_name(environment: Environment, module: str, one: Definition, known: KnownNames) -> None:
+def _look_at_name(
+    environment: Environment, module: str, one: Definition, known: KnownNames
+) -> None:
     value = environment.resolve(module, one.name)
     if isinstance(value, Known):
         _note(value, one.path, known.values)
@@ -62,7 +68,9 @@ def _look_at_name(environment: Environment, module: str, one: Definition, known:
             known.origins[one.path] = origin
 
 
-def _look_at_member(environment: Environment, module: str, one: Definition, known: KnownNames) -> None:
+def _look_at_member(
+    environment: Environment, module: str, one: Definition, known: KnownNames
+) -> None:
     says = environment.called if one.kind == "method" else environment.named
     said: Value | None = says(f".{one.name}") or says(f"{module}.{one.path}")
     if said is None and one.kind == "attribute" and one.text:

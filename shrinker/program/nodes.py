@@ -1,4 +1,6 @@
-"""Node ids, the value by which an edge mechanism says what it found, and the modules and files of a tree by what code calls them."""
+"""Node ids, the value by which an edge mechanism says what it found, and the modules and files of a
+tree by what code calls them.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +43,9 @@ def module_node(dotted: str) -> str:
 
 
 def distribution_name(name: str) -> str:
-    """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded for it."""
+    """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded
+    for it.
+    """
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -68,32 +72,45 @@ class ModuleIndex:
         """Of every path of the tree; files outside the package are ignored.
 
         Args:
-            compiled: see `source.crates.modules_by_file`; by default the compiled modules among the paths.
+            compiled: see `source.crates.modules_by_file`; by default the compiled modules among the
+                paths.
         """
         paths = [*paths]
         self.paths = modules_of(paths)
         """Dotted name of every Python module to its path."""
         self.compiled = compiled_modules(paths) if compiled is None else compiled
-        """Dotted name of every compiled module to its path, or to that of the crate that it is built of."""
-        around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
+        """Dotted name of every compiled module to its path, or to that of the crate that it is
+        built of.
+        """
+        around = (
+            package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items()
+        )
         self.packages = with_packages(around) - {""}
-        """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
+        """Every dotted folder that holds a module at any depth; a namespace package has no entry in
+        `paths`.
+        """
 
     def __contains__(self, dotted: object) -> bool:
         """True for a module, written in Python or compiled."""
         return dotted in self.paths or dotted in self.compiled
 
     def prefix(self, dotted: str) -> tuple[str, str]:
-        """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
-        known = (name for name in (dotted, *enclosing(dotted)) if name in self or name in self.packages)
+        """Split into the longest leading part that is a module or package, and what remains (``""``
+        when all is).
+        """
+        known = (
+            name for name in (dotted, *enclosing(dotted)) if name in self or name in self.packages
+        )
         name = next(known, "")
         return name, dotted[len(name) :].removeprefix(".")
 
     def nodes(self, dotted: str) -> Iterator[tuple[str, str]]:
-        """What is loaded when exactly this name is: node ids, each with the kind of its edge where that is none of the caller's.
+        """What is loaded when exactly this name is: node ids, each with the kind of its edge where
+        that is none of the caller's.
 
-        Of a module its own node, since the search adds the packages above it; of a compiled one its file and the nearest
-        package; of a namespace package, which runs no code, the nearest package.
+        Of a module its own node, since the search adds the packages above it; of a compiled one its
+        file and the nearest package; of a namespace package, which runs no code, the nearest
+        package.
         """
         if dotted in self.paths:
             yield module_node(dotted), ""
@@ -114,8 +131,9 @@ def by_base(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
-    """The candidates below `folder`, else below its parent, and so on upwards: the folder at which some were found (empty when none is) and
-    those found, in their order."""
+    """The candidates below `folder`, else below its parent, and so on upwards: the folder at which
+    some were found (empty when none is) and those found, in their order.
+    """
     pool = list(candidates)
     for level in enclosing(f"{folder}/", "/") if pool else ():
         if found := [path for path in pool if path.startswith(f"{level}/")]:

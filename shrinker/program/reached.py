@@ -1,5 +1,7 @@
-"""What a profile is for, and what it takes away, asked of a generated tree: every kernel that a `[[reach]]` rule names, with the
-chain from the definition that it starts at, and what `[[remove]]` rules left."""
+"""What a profile is for, and what it takes away, asked of a generated tree: every kernel that a
+`[[reach]]` rule names, with the chain from the definition that it starts at, and what `[[remove]]`
+rules left.
+"""
 
 import ast
 import re
@@ -49,32 +51,49 @@ class Taken:
 
 
 def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached]:
-    """Each name of the rules, in their order, in a generated tree and the search of the same run. Raises InputError when the definition
-    that a rule starts at is not in the tree."""
+    """Each name of the rules, in their order, in a generated tree and the search of the same run.
+
+    Raises InputError when the definition that a rule starts at is not in the tree.
+    """
     wanted = list(rules)
     places = _places(out, frozenset(name for rule in wanted for name in rule.names))
     found: list[Reached] = []
     for rule in wanted:
         starts = [number for number in symbols.find(rule.start) if symbols.units[number].live]
         if not starts:
-            raise InputError(f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}")
+            raise InputError(
+                f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}"
+            )
         ways = _ways(symbols, starts)
         for name in rule.names:
-            units = sorted({n for place in places.get(name, ()) for n in symbols.named(place) if symbols.units[n].live})
+            units = sorted(
+                {
+                    n
+                    for place in places.get(name, ())
+                    for n in symbols.named(place)
+                    if symbols.units[n].live
+                }
+            )
             chains = [tuple(ways.to(n)) for n in units if n in ways.costs]
-            best = min(chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=())
+            best = min(
+                chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=()
+            )
             found.append(Reached(rule.id, name, len(units), best))
     return found
 
 
 def absent_names(tree: UpstreamTree, names: Iterable[str]) -> frozenset[str]:
-    """Names that no module of an upstream defines, imports or reads: what the rules were written for has another name there, or is gone."""
+    """Names that no module of an upstream defines, imports or reads: what the rules were written
+    for has another name there, or is gone.
+    """
     asked = frozenset(names)
     return asked.difference(_places(tree.root, asked)) if asked else asked
 
 
 def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
-    """The cheapest ways from some units to each node that they reach; with a class its live members are reached."""
+    """The cheapest ways from some units to each node that they reach; with a class its live members
+    are reached.
+    """
     leaving = grouped((edge[0], edge) for edge in symbols.live_edges)
     live = ((number, unit) for number, unit in enumerate(symbols.units) if unit.live)
     members = grouped((unit.owner, number) for number, unit in live if unit.kind == "member")
@@ -82,7 +101,13 @@ def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
     def out(node: int) -> Iterator[tuple[int, int, Edge]]:
         for number in members.get(node, ()):
             line = symbols.units[number].line
-            yield number, 1, Edge(symbols.node(node), symbols.node(number), "member", symbols.path(number), line)
+            yield (
+                number,
+                1,
+                Edge(
+                    symbols.node(node), symbols.node(number), "member", symbols.path(number), line
+                ),
+            )
         edges = leaving.get(node, ())
         for edge in edges:
             step = symbols.step(edge)
@@ -108,8 +133,14 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
 
 
 def rescued(data: Mapping[str, Any]) -> dict[str, str]:
-    """Path of each file that a rule removes and that stays, to what needs it, by the saved graph of a run."""
-    return {path: reason for path, line, reason in data["uncertain"] if not line and " would remove it, but " in reason}
+    """Path of each file that a rule removes and that stays, to what needs it, by the saved graph of
+    a run.
+    """
+    return {
+        path: reason
+        for path, line, reason in data["uncertain"]
+        if not line and " would remove it, but " in reason
+    }
 
 
 def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:

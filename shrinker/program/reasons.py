@@ -1,4 +1,6 @@
-"""Why files are kept: the nearest ways through the graph of files, and what leaves with each of them."""
+"""Why files are kept: the nearest ways through the graph of files, and what leaves with each of
+them.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,7 +21,8 @@ def first_reasons(edges: Mapping[Edge, str]) -> tuple[dict[str, Edge], dict[str,
         edges: each with why it is weak; empty when it is sure.
 
     Returns:
-        By node the last edge of the way to it, and for the nodes that no way of sure edges reaches, why they are kept.
+        By node the last edge of the way to it, and for the nodes that no way of sure edges reaches,
+        why they are kept.
     """
     graph = networkx.DiGraph()
     # Of several edges between two nodes the first one tells, a sure one before others.
@@ -54,5 +57,7 @@ def leaving_with_each(edges: Iterable[Sequence[int]], roots: Iterable[int]) -> d
     graph.add_node(_TOP)
     graph.add_edges_from((_TOP, root) for root in roots)
     above = networkx.immediate_dominators(graph, _TOP)
-    tree = networkx.DiGraph((over, node) for node, over in above.items() if node != _TOP and over is not None)
+    tree = networkx.DiGraph(
+        (over, node) for node, over in above.items() if node != _TOP and over is not None
+    )
     return {node: [*networkx.dfs_preorder_nodes(tree, node)] for node in tree if node != _TOP}

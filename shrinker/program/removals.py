@@ -1,8 +1,9 @@
 """Which `[[remove]]` rule takes a file, decided once for the whole tree.
 
-Tuning tables of kernels for mixtures of experts are found at run time by a name that says the shape. With expert parallelism a process holds
-a share of the experts, redundant ones among them, and perhaps shared ones that are fused into the routed; with tensor parallelism a share of
-each expert's width. All shares are taken to occur.
+Tuning tables of kernels for mixtures of experts are found at run time by a name that says the
+shape. With expert parallelism a process holds a share of the experts, redundant ones among them,
+and perhaps shared ones that are fused into the routed; with tensor parallelism a share of each
+expert's width. All shares are taken to occur.
 """
 
 import re
@@ -18,22 +19,32 @@ from shrinker.values.upstream import PACKAGE_PREFIX, compiled_modules, module_na
 def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, Remove]:
     """Map every path that a rule takes to the first rule, in file order, that takes it.
 
-    A module is matched by its dotted name; any other file by the dotted name of its package folder, so that the data of a
-    removed package goes with it, and a compiled module by both; and each by its path.
+    A module is matched by its dotted name; any other file by the dotted name of its package folder,
+    so that the data of a removed package goes with it, and a compiled module by both; and each by
+    its path.
     """
     named = ((path, _dotted(path)) for path in paths)
-    taking = ((path, next((rule for rule in rules if _takes(rule, names, path)), None)) for path, names in named)
+    taking = (
+        (path, next((rule for rule in rules if _takes(rule, names, path)), None))
+        for path, names in named
+    )
     return {path: rule for path, rule in taking if rule is not None}
 
 
 def _takes(rule: Remove, dotted: Sequence[str], path: str) -> bool:
-    if not _names(rule.modules, rule.paths, dotted, path) or _names(rule.unless, rule.unless, dotted, path):
+    if not _names(rule.modules, rule.paths, dotted, path) or _names(
+        rule.unless, rule.unless, dotted, path
+    ):
         return False
     return not (rule.shapes and _fits(path, rule.shapes))
 
 
-def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: Sequence[str], path: str) -> bool:
-    return any(any_module_matches(modules, name) for name in dotted) or any_path_matches(paths, path)
+def _names(
+    modules: tuple[str, ...], paths: tuple[str, ...], dotted: Sequence[str], path: str
+) -> bool:
+    return any(any_module_matches(modules, name) for name in dotted) or any_path_matches(
+        paths, path
+    )
 
 
 def _dotted(path: str) -> tuple[str, ...]:
@@ -61,7 +72,9 @@ def _fits(path: str, shapes: Iterable[Shape]) -> bool:
     if named is None:
         return True
     experts, width = int(named[1]), int(named[2])
-    return any(experts in _experts(shape.experts) and width in _widths(shape.width) for shape in shapes)
+    return any(
+        experts in _experts(shape.experts) and width in _widths(shape.width) for shape in shapes
+    )
 
 
 @cache

@@ -1,7 +1,9 @@
-"""Ways through a graph: the cheapest ones, what leaves when they are cut, and what an edge counts in a chain that explains something.
+"""Ways through a graph: the cheapest ones, what leaves when they are cut, and what an edge counts
+in a chain that explains something.
 
-By hand, since networkx knows no node that is reached only where another one is, too, as a member is with its class; and since answers
-of the command line take less time than loading it would. What a run asks of the graph of files is `reasons`.
+By hand, since networkx knows no node that is reached only where another one is, too, as a member is
+with its class; and since answers of the command line take less time than loading it would. What a
+run asks of the graph of files is `reasons`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,17 +13,23 @@ from typing import Generic, TypeVar
 Node = TypeVar("Node", int, str)
 Edge = TypeVar("Edge")
 _COSTS = {"by name": 8, "enumeration": 6, "string": 20, "pattern": 30}
-"""Between symbols, where not 1: what the syntax proves explains more than a name that merely agrees."""
+"""Between symbols, where not 1: what the syntax proves explains more than a name that merely
+agrees.
+"""
 FILE_COSTS = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
 """The same between files: what only a type checker reads explains least."""
 _BUILTIN = 6
-"""What a look-up counts more by a name that objects of Python's own types have: `x.decode()` most likely means bytes."""
+"""What a look-up counts more by a name that objects of Python's own types have: `x.decode()` most
+likely means bytes.
+"""
 _TYPES = (bytes, dict, float, int, list, set, str, tuple)
 _OF_BUILTINS = frozenset(f"name:{name}" for each in _TYPES for name in dir(each))
 
 
 class Ways(Generic[Node, Edge]):
-    """From some starts to all that they reach; of two ways that cost the same the first in the order of the nodes."""
+    """From some starts to all that they reach; of two ways that cost the same the first in the
+    order of the nodes.
+    """
 
     def __init__(
         self,
@@ -29,8 +37,10 @@ class Ways(Generic[Node, Edge]):
         out: Callable[[Node], Iterable[tuple[Node, int, Edge]]],
         owner: Callable[[Node], Node | None] = lambda node: None,
     ) -> None:
-        """Starts come with what a way costs before its first step; `out` gives where each edge of a node leads, what it costs, and the
-        edge; `owner` another node that is to be reached before this one, as far as anything else reaches that."""
+        """Starts come with what a way costs before its first step; `out` gives where each edge of a
+        node leads, what it costs, and the edge; `owner` another node that is to be reached before
+        this one, as far as anything else reaches that.
+        """
         self.costs: dict[Node, int] = dict(starts)
         """Of every node that is reached."""
         self.last: dict[Node, tuple[Node, Edge]] = {}
@@ -67,11 +77,17 @@ class Ways(Generic[Node, Edge]):
 
 
 class Cuts:
-    """What would leave a graph of numbered nodes if something were cut: all that is reached through it alone. Its edges are rows that begin
-    with source and target; `owners` are nodes that are reached only where another one is, too: a member and its class."""
+    """What would leave a graph of numbered nodes if something were cut: all that is reached through
+    it alone. Its edges are rows that begin with source and target; `owners` are nodes that are
+    reached only where another one is, too: a member and its class.
+    """
 
     def __init__(
-        self, count: int, edges: Iterable[Sequence[int]], roots: Iterable[int], owners: Mapping[int, int] | None = None
+        self,
+        count: int,
+        edges: Iterable[Sequence[int]],
+        roots: Iterable[int],
+        owners: Mapping[int, int] | None = None,
     ) -> None:
         self._out: list[list[int]] = [[] for _ in range(count)]
         for source, target, *_ in edges:

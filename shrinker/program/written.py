@@ -13,10 +13,13 @@ from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 Written = Mapping[str, tuple[tuple[int, str], ...]]
-"""Path of every module of the package to line and dotted name of what it imports, in the order of the file."""
+"""Path of every module of the package to line and dotted name of what it imports, in the order of
+the file.
+"""
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w., \t]+))",
+    re.MULTILINE,
 )
 _NAME = re.compile(r"(?:^|[(,\n])\s*(\w+)")
 

@@ -1,5 +1,5 @@
-"""What is offered otherwise than by upstream: public names that are not in the generated tree, by module, and why; and the content of
-`interface.json` and `interface.md`.
+"""What is offered otherwise than by upstream: public names that are not in the generated tree, by
+module, and why; and the content of `interface.json` and `interface.md`.
 """
 
 import re
@@ -25,7 +25,9 @@ DROPPED = "nothing in upstream says it, and a word in it is of something that th
 INTERNAL = "nothing in upstream says it, and a person read that nobody outside takes it"
 _HANDED = ("import", "star")
 Lost = Mapping[str, Mapping[Definition, str]]
-"""By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
+"""By path of a module its public names that are gone, with the rule that removed them or
+``unreachable``.
+"""
 
 
 @dataclass(slots=True)
@@ -35,16 +37,24 @@ class ApiPage:
     ruled: list[tuple[str, str, list[str]]] = field(default_factory=list)
     """With the rule."""
     unread: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Names that nothing in upstream says but where they are defined, and of which nobody has said what they are for."""
+    """Names that nothing in upstream says but where they are defined, and of which nobody has said
+    what they are for.
+    """
     counts: Counter[str] = field(default_factory=Counter)
     """Those that need no reader, by why."""
     handed: int = 0
     """Names that a module only handed on from another one."""
 
 
-def removed_definitions(tree: UpstreamTree, graph: Graph, cache: Cache) -> dict[str, tuple[Definition, ...]]:
+def removed_definitions(
+    tree: UpstreamTree, graph: Graph, cache: Cache
+) -> dict[str, tuple[Definition, ...]]:
     """Public names of modules that are not in the tree, by path."""
-    hashes = {path: tree.by_path[path].sha256 for path in sorted(graph.removed) if module_name(path) is not None}
+    hashes = {
+        path: tree.by_path[path].sha256
+        for path in sorted(graph.removed)
+        if module_name(path) is not None
+    }
     return read_public_names(hashes, tree.read, cache)
 
 
@@ -58,19 +68,29 @@ def api_page(
 ) -> ApiPage:
     """Sort the names by why they went.
 
-    A name is private where upstream's own code is who used it: that went by a rule, and the name with it. Of what nobody used, a name may
-    be said to be `[[internal]]`, or hold a word of something that the profile drops.
+    A name is private where upstream's own code is who used it: that went by a rule, and the name
+    with it. Of what nobody used, a name may be said to be `[[internal]]`, or hold a word of
+    something that the profile drops.
     """
     page, vocabulary = ApiPage(), Vocabulary(rules.dropped)
     internal = tuple(name for rule in rules.internals for name in rule.names)
     imported = grouped((dotted, path) for path, rows in written.items() for _, dotted in rows)
     names: dict[str, Mapping[Definition, str]] = dict(lost)
-    names |= {path: dict.fromkeys(found, graph.removed[path].rule) for path, found in gone.items() if found}
+    names |= {
+        path: dict.fromkeys(found, graph.removed[path].rule)
+        for path, found in gone.items()
+        if found
+    }
     for module, path in sorted((module_name(path) or path, path) for path in names):
         page.handed += sum(one.kind in _HANDED for one in names[path]) if path in lost else 0
-        by_rule = grouped((rule, one) for one, rule in names[path].items() if one.kind not in _HANDED)
+        by_rule = grouped(
+            (rule, one) for one, rule in names[path].items() if one.kind not in _HANDED
+        )
         unreachable = by_rule.pop(UNREACHABLE, [])
-        page.ruled += [(module, rule, sorted(one.name for one in found)) for rule, found in sorted(by_rule.items())]
+        page.ruled += [
+            (module, rule, sorted(one.name for one in found))
+            for rule, found in sorted(by_rule.items())
+        ]
         text = tree.read(path).decode("utf-8", "replace") if unreachable else ""
         around = module.split(".") if path in gone else []
         unread: list[str] = []
@@ -85,7 +105,9 @@ def api_page(
             elif any_name_matches(internal, qualified):
                 page.counts[INTERNAL] += 1
             else:
-                unread.append({"assign": "{}", "function": "{}()"}.get(one.kind, "class {}").format(one.name))
+                unread.append(
+                    {"assign": "{}", "function": "{}()"}.get(one.kind, "class {}").format(one.name)
+                )
         if unread:
             page.unread.append((module, sorted(unread)))
     return page
@@ -94,19 +116,30 @@ def api_page(
 def _says(text: str, one: Definition) -> bool:
     """True when a module says a name outside of the lines that define it, comments left out."""
     lines = text.split("\n")
-    outside = "\n".join(line.partition("#")[0] for line in (*lines[: one.line - 1], *lines[one.end_line :]))
+    outside = "\n".join(
+        line.partition("#")[0] for line in (*lines[: one.line - 1], *lines[one.end_line :])
+    )
     return re.search(rf"\b{re.escape(one.name)}\b", outside) is not None
 
 
-def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
+def definitions_data(
+    gone: Mapping[str, tuple[Definition, ...]],
+) -> dict[str, list[list[str | int]]]:
     """Path and line of each function and class of removed modules, by its name, for `why-not`."""
-    named = ((path, one) for path, names in gone.items() for one in names if one.kind in ("function", "class"))
+    named = (
+        (path, one)
+        for path, names in gone.items()
+        for one in names
+        if one.kind in ("function", "class")
+    )
     return grouped((one.name, [path, one.line]) for path, one in named)
 
 
 def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> dict[str, Any]:
     """What the page shows: the server's own flags apart from those of other programs."""
-    classes = tuple(name for entry in rules.entries if entry.kind == "flag" for name in entry.classes)
+    classes = tuple(
+        name for entry in rules.entries if entry.kind == "flag" for name in entry.classes
+    )
 
     def own(row: Difference | Refused) -> bool:
         return any_name_matches(classes, row.where)
@@ -127,4 +160,9 @@ def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> 
 def interface_data(interface: Interface, entries: Entries) -> dict[str, Any]:
     """The content of ``interface.json``."""
     effects = [asdict(flag) for flag in entries.flags if flag.effect != KEPT]
-    return {"format": 1, "unexplained": len(interface.unexplained()), **asdict(interface), "effects": effects}
+    return {
+        "format": 1,
+        "unexplained": len(interface.unexplained()),
+        **asdict(interface),
+        "effects": effects,
+    }

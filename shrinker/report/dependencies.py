@@ -1,6 +1,9 @@
-"""Who imports what. DEPENDENCIES.md: DeepSeek → layers → kernels → hardware, read from the graph, with the shortest chains between the kept modules,
-from any of them and not only from a root; circles; the picture of the packages; and distributions. For `why-not`: where
-upstream imports what was removed, and what became of each place. It serves explanations alone, no decision rests on it.
+"""Who imports what.
+
+DEPENDENCIES.md: DeepSeek → layers → kernels → hardware, read from the graph, with the shortest
+chains between the kept modules, from any of them and not only from a root; circles; the picture of
+the packages; and distributions. For `why-not`: where upstream imports what was removed, and what
+became of each place. It serves explanations alone, no decision rests on it.
 """
 
 import re
@@ -36,44 +39,70 @@ _HARDWARE = {
 _PICTURED = frozenset({"import", "import-local", "kernel", "data"})
 """Kinds of edges in the picture."""
 _RUN = frozenset({"import", "import-local", "string", "walk"})
-"""Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
+"""Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations
+are left out.
+"""
 _TOLD = ("kept", "state", "reason", "rule", "imports", "needed_by", "declared")
 """What ``dependencies.json`` tells of each distribution as it is."""
 _MOST = 8
 
 
-def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> dict[str, Any]:
+def dependencies(
+    graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]
+) -> dict[str, Any]:
     """Read the page's tables from the graph: everything that the template shows."""
     kept = [file for file in files if file.kept]
     lines = {module_node(folded[f.path].module): f.after for f in kept if f.path in folded}
     out = grouped((edge.src, edge) for edge in _between(graph, _RUN))
 
     def reached_from(starts: Iterable[str]) -> Ways[str, Edge]:
-        return Ways(dict.fromkeys(starts, 0), lambda node: ((edge.dst, 1, edge) for edge in out.get(node, ())))
+        return Ways(
+            dict.fromkeys(starts, 0),
+            lambda node: ((edge.dst, 1, edge) for edge in out.get(node, ())),
+        )
 
     # Modules that register an architecture, else all of them.
     found = [module for module in folded.values() if module.module.startswith(f"{MODELS}.")]
-    entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
+    entries = [
+        module for module in found if any(name == "EntryClass" for name, _ in module.defines)
+    ]
     models = sorted(module_node(module.module) for module in entries or found)
     reach = {model: reached_from([model]) for model in models}
     anywhere = reached_from(models)
-    used = grouped((edge.dst.removeprefix("kernel:"), edge) for edge in graph.edges if edge.kind == "kernel")
+    used = grouped(
+        (edge.dst.removeprefix("kernel:"), edge) for edge in graph.edges if edge.kind == "kernel"
+    )
     rooted = (edge for edge in graph.edges if edge.src.startswith("root:"))
     roots = grouped((edge.src.removeprefix("root:"), edge.dst) for edge in rooted)
 
     def group(name: str, members: list[str]) -> dict[str, Any]:
-        """One row: some modules that belong together; which models reach them by how many steps, and the shortest chain from one."""
-        nearest = min(((anywhere.costs[m], m) for m in members if m in anywhere.costs), default=None)
+        """One row: some modules that belong together; which models reach them by how many steps,
+        and the shortest chain from one.
+        """
+        nearest = min(
+            ((anywhere.costs[m], m) for m in members if m in anywhere.costs), default=None
+        )
         inside = frozenset(members)
-        libraries = Counter(_library(kernel) for kernel, edges in used.items() if any(e.src in inside for e in edges))
-        steps = {model: [ways.costs[m] for m in members if m in ways.costs] for model, ways in reach.items()}
+        libraries = Counter(
+            _library(kernel)
+            for kernel, edges in used.items()
+            if any(e.src in inside for e in edges)
+        )
+        steps = {
+            model: [ways.costs[m] for m in members if m in ways.costs]
+            for model, ways in reach.items()
+        }
         return {
             "name": name,
             "modules": len(members),
             "lines": sum(lines[member] for member in members),
-            "models": ", ".join(f"{_short(m).rpartition('.')[2]} ({min(some)})" for m, some in steps.items() if some),
+            "models": ", ".join(
+                f"{_short(m).rpartition('.')[2]} ({min(some)})" for m, some in steps.items() if some
+            ),
             "chain": _show(anywhere.to(nearest[1])) if nearest else "",
-            "kernels": ", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
+            "kernels": ", ".join(
+                f"{library} {count}" for library, count in sorted(libraries.items())
+            ),
         }
 
     def below(package: str) -> list[dict[str, Any]]:
@@ -83,7 +112,9 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
         return [group(name, nodes) for name, nodes in sorted(members.items())]
 
     native = [file for file in kept if suffix(file.path) in NATIVE_SUFFIXES]
-    folders = tally(native, lambda file: "/".join(file.path.removeprefix(PACKAGE_PREFIX).split("/")[:-1][:3]))
+    folders = tally(
+        native, lambda file: "/".join(file.path.removeprefix(PACKAGE_PREFIX).split("/")[:-1][:3])
+    )
     return {
         "roots": [
             (rule, len(nodes), [_short(node) for node in nodes if node.startswith("module:")])
@@ -91,12 +122,17 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
         ],
         "models": [group(_short(m), [m]) | {"modules": len(reach[m].costs)} for m in models],
         "layers": below(LAYERS),
-        "attention": [r for r in below(f"{LAYERS}.attention") if r["name"].endswith("backend") or r["kernels"]],
+        "attention": [
+            r for r in below(f"{LAYERS}.attention") if r["name"].endswith("backend") or r["kernels"]
+        ],
         "quantization": below(f"{LAYERS}.quantization"),
         "moe": below(f"{LAYERS}.moe"),
         # By library: name, how many modules import it, and the first place.
         "kernels": grouped(
-            (_library(name), (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}"))
+            (
+                _library(name),
+                (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}"),
+            )
             for name, edges in sorted(used.items())
         ),
         "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
@@ -118,17 +154,32 @@ def _library(kernel: str) -> str:
 def _short(node: str) -> str:
     """Name of a node as the pages write it."""
     name = node.partition(":")[2]
-    return name.removeprefix("sglang.srt.").removeprefix("sglang.") if node.startswith("module:") else name
+    return (
+        name.removeprefix("sglang.srt.").removeprefix("sglang.")
+        if node.startswith("module:")
+        else name
+    )
 
 
 def _show(steps: list[Edge]) -> str:
     """``a:12 → b:30 → c``, each with the line of the import."""
-    return " → ".join([*(f"{_short(edge.src)}:{edge.line}" for edge in steps), *(_short(e.dst) for e in steps[-1:])])
+    return " → ".join(
+        [
+            *(f"{_short(edge.src)}:{edge.line}" for edge in steps),
+            *(_short(e.dst) for e in steps[-1:]),
+        ]
+    )
 
 
-def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
-    names = [file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")]
+def _hardware(
+    kept: Iterable[Measured], kernels: Iterable[str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run
+    time.
+    """
+    names = [
+        file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")
+    ]
     names += sorted(kernels, key=lambda name: (_library(name), name))
     for architecture, (product, pattern) in _HARDWARE.items():
         stated = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
@@ -137,7 +188,9 @@ def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tupl
 
 
 def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:
-    """Top-level name of each distribution, how many modules import it, whether one does when it is itself imported, and the first place."""
+    """Top-level name of each distribution, how many modules import it, whether one does when it is
+    itself imported, and the first place.
+    """
     imports = ((path, site) for path, module in sorted(folded.items()) for site in module.imports)
     found = grouped((site.module.partition(".")[0], (path, site)) for path, site in imports)
     rows = [
@@ -161,16 +214,25 @@ def cycles(graph: Graph) -> list[int]:
 
 
 def picture(graph: Graph) -> dict[str, Any]:
-    """The imports from the models over the layers to the kernels: rank and name of each node, and number, count and number of each arrow."""
-    pairs = Counter((_pictured(edge.src), _pictured(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
+    """The imports from the models over the layers to the kernels: rank and name of each node, and
+    number, count and number of each arrow.
+    """
+    pairs = Counter(
+        (_pictured(edge.src), _pictured(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED
+    )
     chosen = {(a, b): count for (a, b), count in pairs.items() if 0 <= a[0] < b[0]}
     nodes = sorted({each for pair in chosen for each in pair})
     by_name = sorted(chosen.items(), key=lambda item: [name for _, name in item[0]])
-    return {"nodes": nodes, "arrows": [(nodes.index(a), count, nodes.index(b)) for (a, b), count in by_name]}
+    return {
+        "nodes": nodes,
+        "arrows": [(nodes.index(a), count, nodes.index(b)) for (a, b), count in by_name],
+    }
 
 
 def _pictured(node: str) -> tuple[int, str]:
-    """What stands for a model (0), a layer (1) or a kernel (2) in the picture; -1 of anything else."""
+    """What stands for a model (0), a layer (1) or a kernel (2) in the picture; -1 of
+    anything else.
+    """
     kind, _, name = node.partition(":")
     match kind:
         case "kernel":
@@ -190,7 +252,10 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
         "format": 1,
         "distributions": {
             row.name: {name: getattr(row, name) for name in _TOLD}
-            | {"first": row.users[0] if row.users else None, "places_in_upstream": len(row.importers)}
+            | {
+                "first": row.users[0] if row.users else None,
+                "places_in_upstream": len(row.importers),
+            }
             for row in found.rows
         },
         "dependencies": found.dependencies,
@@ -199,7 +264,9 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
     }
 
 
-def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
+def removed_importers(
+    graph: Graph, folded: Mapping[str, FoldedModule], written: Written
+) -> dict[str, list[Importer]]:
     """The places that import each removed module, by its path, as of `importers`."""
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
     sites = ((path, line, dotted) for path, rows in written.items() for line, dotted in rows)
@@ -208,17 +275,27 @@ def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written:
 
 
 def importers(
-    places: Mapping[str, Iterable[tuple[str, int, str]]], graph: Graph, folded: Mapping[str, FoldedModule]
+    places: Mapping[str, Iterable[tuple[str, int, str]]],
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
 ) -> dict[str, list[Importer]]:
-    """At most eight of the places in upstream that import each thing, kept files first, and what became of each."""
+    """At most eight of the places in upstream that import each thing, kept files first, and what
+    became of each.
+    """
     found: dict[str, list[Importer]] = {}
     for gone, sites in sorted(places.items()):
-        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[:_MOST]
-        found[gone] = [(path, line, _fate(graph, folded, path, line, dotted)) for _, path, line, dotted in rows]
+        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[
+            :_MOST
+        ]
+        found[gone] = [
+            (path, line, _fate(graph, folded, path, line, dotted)) for _, path, line, dotted in rows
+        ]
     return found
 
 
-def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int, dotted: str) -> str:
+def _fate(
+    graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int, dotted: str
+) -> str:
     if (gone := graph.removed.get(path)) is not None:
         return f"itself removed ({gone.rule})"
     module = folded.get(path)

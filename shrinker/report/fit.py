@@ -1,7 +1,9 @@
-"""How the rules fit an upstream: what every command would find wrong with a tree, in one table and with one verdict.
+"""How the rules fit an upstream: what every command would find wrong with a tree, in one table and
+with one verdict.
 
-Rules that were written for one release may say nothing of what another one has. Each command asks about a part of that;
-here all of it is counted, so that no command is green beside another that is red on the same tree.
+Rules that were written for one release may say nothing of what another one has. Each command asks
+about a part of that; here all of it is counted, so that no command is green beside another that is
+red on the same tree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,8 +63,14 @@ class Fit:
     def verdict(self) -> str:
         """One line: ``the rules fit this upstream`` or what does not."""
         bad = [f"{row.what} ({row.count:,})" for row in self.rows if row.count and row.held]
-        which = "the pinned upstream" if self.pinned else "this upstream, which is not the pinned one"
-        return f"the rules fit {which}" if not bad else f"the rules do not fit {which}: {', '.join(bad)}"
+        which = (
+            "the pinned upstream" if self.pinned else "this upstream, which is not the pinned one"
+        )
+        return (
+            f"the rules fit {which}"
+            if not bad
+            else f"the rules do not fit {which}: {', '.join(bad)}"
+        )
 
     def as_data(self) -> dict[str, Any]:
         """For ``summary.json``."""
@@ -75,7 +83,10 @@ def fit_lines(fit: Fit | None) -> list[str]:
     if fit is None:
         return []
     rows = [row for row in fit.rows if row.count]
-    return [f"verdict: {fit.verdict}", *(f"  {r.what}: {r.count:,} ({r.said}): {r.command}" for r in rows)]
+    return [
+        f"verdict: {fit.verdict}",
+        *(f"  {r.what}: {r.count:,} ({r.said}): {r.command}" for r in rows),
+    ]
 
 
 def judge_fit(
@@ -85,18 +96,32 @@ def judge_fit(
     refused: Sequence[Finding],
     left: Leftovers,
 ) -> Fit:
-    """Count what does not fit; `refused` is what strict mode refuses, `left` what is left of other platforms in the tree."""
+    """Count what does not fit; `refused` is what strict mode refuses, `left` what is left of other
+    platforms in the tree.
+    """
     rows = [
         *_evidence_rows(evidence),
         *_refused_rows(refused),
-        _row("leftovers without a reason", left.unexplained, "shrinker leftovers", lambda each: each.text),
+        _row(
+            "leftovers without a reason",
+            left.unexplained,
+            "shrinker leftovers",
+            lambda each: each.text,
+        ),
         *_kernel_rows(trees, analysis),
         *_budget_rows(trees.stated.budget, trees.manifest, analysis.distributions),
     ]
     return Fit(load_pins(project_folder()).is_pinned(trees.manifest.upstream), tuple(rows))
 
 
-def _row(what: str, found: Sequence[Any], command: str, name: Callable[[Any], str] = str, *, held: bool = True) -> Row:
+def _row(
+    what: str,
+    found: Sequence[Any],
+    command: str,
+    name: Callable[[Any], str] = str,
+    *,
+    held: bool = True,
+) -> Row:
     names = [*dict.fromkeys(name(each) for each in found)]
     return Row(what, len(found), ", ".join(some(names, _SHOWN)), command, held)
 
@@ -107,8 +132,18 @@ def _place(finding: Finding) -> str:
 
 def _evidence_rows(evidence: Iterable[Evidence]) -> Iterator[Row]:
     for item in evidence:
-        yield _row(f"findings of {item.level}", item.findings, f"shrinker verify --level {item.level}", _place)
-        yield _row(f"open questions of {item.level}", item.open, f"shrinker verify --level {item.level}", _place)
+        yield _row(
+            f"findings of {item.level}",
+            item.findings,
+            f"shrinker verify --level {item.level}",
+            _place,
+        )
+        yield _row(
+            f"open questions of {item.level}",
+            item.open,
+            f"shrinker verify --level {item.level}",
+            _place,
+        )
 
 
 _REFUSED: Mapping[str, str] = {
@@ -136,22 +171,30 @@ def _rule_of(finding: Finding) -> str:
 
 
 def _kernel_rows(trees: Trees, analysis: Analysis) -> Iterator[Row]:
-    """Kernels that the profile is for: those that nothing leads to, and those that this upstream does not have."""
+    """Kernels that the profile is for: those that nothing leads to, and those that this upstream
+    does not have.
+    """
     rules = trees.stated.reaches
     try:
         found = reached(
-            trees.out, Symbols({**analysis.symbols}, lambda: [[*edge] for edge in analysis.symbol_edges]), rules
+            trees.out,
+            Symbols({**analysis.symbols}, lambda: [[*edge] for edge in analysis.symbol_edges]),
+            rules,
         )
         missing = [row.name for row in found if not row.steps]
     except InputError:
         missing = [name for rule in rules for name in rule.names]
     absent = absent_names(trees.source, missing)
-    yield _row("kernels that are not reached", [n for n in missing if n not in absent], "shrinker kernels")
+    yield _row(
+        "kernels that are not reached", [n for n in missing if n not in absent], "shrinker kernels"
+    )
     yield _row("kernels that this upstream has not", sorted(absent), "shrinker kernels", held=False)
     graph = analysis.graph
     data = {
         "kept": graph.kept,
-        "removed": {path: (removal.rule, removal.reason) for path, removal in graph.removed.items()},
+        "removed": {
+            path: (removal.rule, removal.reason) for path, removal in graph.removed.items()
+        },
         "uncertain": [(item.path, item.line, item.reason) for item in graph.uncertain],
     }
     stayed = [path for each in taken(data, trees.stated.removes) for path in each.left]

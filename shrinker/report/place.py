@@ -1,5 +1,6 @@
-"""Where the manifest, the upstream and the reports of a generated tree are, how reports are rendered, and how each gets into its place; and evidence
-among them that is of another tree: its page says so in its first lines. Light to import: `why` answers in a moment.
+"""Where the manifest, the upstream and the reports of a generated tree are, how reports are
+rendered, and how each gets into its place; and evidence among them that is of another tree: its
+page says so in its first lines. Light to import: `why` answers in a moment.
 """
 
 import contextlib
@@ -53,8 +54,9 @@ def rejected_beside(out: Path) -> Path:
 
 
 def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = True) -> Path:
-    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for what its owner keeps, the `usual` tree (by the
-    project's own rules, all of them) of the pinned upstream in its usual place. For any other a folder beside the tree, so that no experiment
+    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for
+    what its owner keeps, the `usual` tree (by the project's own rules, all of them) of the pinned
+    upstream in its usual place. For any other a folder beside the tree, so that no experiment
     replaces what is kept.
     """
     project = project_folder()
@@ -65,9 +67,11 @@ def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = Tr
 
 
 def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path:
-    """Where the reports of a tree are: the folder whose lock is the tree's manifest, byte for byte; else where a run would put them.
+    """Where the reports of a tree are: the folder whose lock is the tree's manifest, byte for byte;
+    else where a run would put them.
 
-    A run puts the lock in place last, so that a folder with another one belongs to another tree or to a run that died.
+    A run puts the lock in place last, so that a folder with another one belongs to another tree or
+    to a run that died.
     """
     likely = (reports_beside(out), project_folder() / "reports" / manifest.profile)
     found = (folder for folder in likely if are_of(folder, out))
@@ -86,13 +90,20 @@ def _recorded(out: Path) -> Path:
 
 
 def foreign_reports(folder: Path) -> list[Path]:
-    """Files of a folder that a run would replace and that no run wrote: there is no lock beside them."""
-    return [] if (folder / LOCK).is_file() else [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
+    """Files of a folder that a run would replace and that no run wrote: there is no lock beside
+    them.
+    """
+    return (
+        []
+        if (folder / LOCK).is_file()
+        else [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
+    )
 
 
 def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], bool]) -> Path:
-    """Where evidence of a tree goes: among its reports, unless the JSON file of that `name` there was asked for otherwise, as `same` says of its
-    content. Then beside the tree: a quick try replaces no evidence that somebody keeps.
+    """Where evidence of a tree goes: among its reports, unless the JSON file of that `name` there
+    was asked for otherwise, as `same` says of its content. Then beside the tree: a quick try
+    replaces no evidence that somebody keeps.
     """
     kept = document(reports / name)
     with contextlib.suppress(KeyError, TypeError, AttributeError):
@@ -110,7 +121,9 @@ def document(place: Path) -> dict[str, Any]:
 
 
 def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
-    """Mark the pages that are evidence of another tree, told each with what it is of, and take the mark from those that are of this one."""
+    """Mark the pages that are evidence of another tree, told each with what it is of, and take the
+    mark from those that are of this one.
+    """
     found: list[str] = []
     for name in EVIDENCE:
         page = reports / f"{name}.md"
@@ -120,7 +133,9 @@ def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
             if of := _other(data, manifest):
                 found.append(f"{page.name}: {of}")
             # Below the title.
-            mark = f"\n\n{_MARK}Evidence of {of}, not of the tree of these reports.\n" if of else "\n"
+            mark = (
+                f"\n\n{_MARK}Evidence of {of}, not of the tree of these reports.\n" if of else "\n"
+            )
             marked = _MARKED.sub("", text, count=1).replace("\n", mark, 1)
             if marked != text:
                 page.write_text(marked, "utf-8")
@@ -141,7 +156,9 @@ def _other(data: Any, manifest: Manifest) -> str:
 
 
 def _python_digest(manifest: Manifest) -> str:
-    """As `equivalence.gpu` names a tree: by path and content of every Python file below `python/`."""
+    """As `equivalence.gpu` names a tree: by path and content of every Python file below
+    `python/`.
+    """
     python = (f for f in manifest.files if f.path.startswith("python/") and f.path.endswith(".py"))
     files = sorted((PurePosixPath(file.path), file.sha256) for file in python)
     rows = (f"{path.relative_to('python')}\0{sha256}\n" for path, sha256 in files)
@@ -149,12 +166,17 @@ def _python_digest(manifest: Manifest) -> str:
 
 
 def read_manifest(out: Path) -> Manifest:
-    """SHRINK.json of a generated tree, or a lock. Raises InputError when there is none or it is not one."""
+    """SHRINK.json of a generated tree, or a lock.
+
+    Raises InputError when there is none or it is not one.
+    """
     path = _recorded(out)
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
+        raise InputError(
+            f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`"
+        ) from error
     return Manifest.from_json(text, str(path))
 
 
@@ -168,9 +190,12 @@ def recorded_rules(manifest: Manifest) -> "Ruleset | None":
     return None
 
 
-def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
-    """The upstream that a tree was generated from, read where that is `asked`, as it must be for a commit or folder, whose place is not recorded.
-    Raises InputError when nothing says where it is, or it cannot be read.
+def open_recorded(
+    out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]
+) -> UpstreamTree:
+    """The upstream that a tree was generated from, read where that is `asked`, as it must be for a
+    commit or folder, whose place is not recorded. Raises InputError when nothing says where it is,
+    or it cannot be read.
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:
@@ -178,24 +203,38 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
         raise InputError(message, "say where upstream is: --upstream git:PATH_OR_URL@COMMIT")
     tree = open_upstream(spec, repository=project_folder(), progress=note)
     if tree.identity.commit and recorded.commit and tree.identity.commit != recorded.commit:
-        note(f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}")
+        note(
+            f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}"
+        )
     return tree
 
 
 def find_graph(out: Path, reports: Path | None = None) -> Path:
-    """graph.json of the reports of a generated tree, see `reports_of`. Raises InputError when there is no tree, or no graph of the same run."""
+    """graph.json of the reports of a generated tree, see `reports_of`.
+
+    Raises InputError when there is no tree, or no graph of the same run.
+    """
     folder = reports_of(out, read_manifest(out), reports)
     own = are_of(folder, out)
     if own and (folder / GRAPH).is_file():
         return folder / GRAPH
     stale = (folder / LOCK).is_file() and not own
-    found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
-    again = "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports"
+    found = (
+        "belongs to another tree, or a run was killed before it ended"
+        if stale
+        else f"has no {GRAPH} with its lock"
+    )
+    again = (
+        "generate the tree again with `make shrink`: the graph is not committed; or name its "
+        "folder with --reports"
+    )
     raise InputError(f"{out}: {folder} {found}", again)
 
 
 def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environment":
-    """Templates of a folder, `escaped` for HTML, with filters for numbers, cells of a Markdown table and code in one."""
+    """Templates of a folder, `escaped` for HTML, with filters for numbers, cells of a Markdown
+    table and code in one.
+    """
     from shrinker.emit.package import environment
 
     found = environment(folder, SHARED, escaped=escaped)
@@ -221,7 +260,8 @@ def readable(data: object, *, ordered: bool = True) -> str:
 
 
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
-    """Write files beside those that they replace, and rename: a reader sees the old file or the new one.
+    """Write files beside those that they replace, and rename: a reader sees the old file or the new
+    one.
 
     The folder is made if it is not there. Raises InputError when it cannot be written.
     """

@@ -1,4 +1,6 @@
-"""Retained size: the lines that leave with a file, a folder, a definition or a rule, because every chain to them goes through it."""
+"""Retained size: the lines that leave with a file, a folder, a definition or a rule, because every
+chain to them goes through it.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +18,9 @@ _TOP = 3
 _MOST = 12
 """Rows of a list."""
 Leaving = tuple[str, int, int]
-"""Path of a file or, with a slash, of a folder, else the id of a rule that names roots; files and lines that would leave with it."""
+"""Path of a file or, with a slash, of a folder, else the id of a rule that names roots; files and
+lines that would leave with it.
+"""
 
 
 class Retained:
@@ -50,11 +54,16 @@ class Retained:
         return len(paths), sum(self._lines.get(path, 0) for path in paths)
 
     def optional(self, most: int = 20) -> list[Leaving]:
-        """The largest that a user could decide to do without: what nothing runs before it is asked for, and what only a rule names.
+        """The largest that a user could decide to do without: what nothing runs before it is asked
+        for, and what only a rule names.
 
         What leaves with a larger one is not told again.
         """
-        found = [((name, *self.size(paths)), frozenset(paths)) for name, paths in self._choices() if paths]
+        found = [
+            ((name, *self.size(paths)), frozenset(paths))
+            for name, paths in self._choices()
+            if paths
+        ]
         chosen: list[tuple[Leaving, frozenset[str]]] = []
         for leaving, paths in sorted(found, key=lambda row: (-row[0][2], row[0][0])):
             if not any(paths <= other for _, other in chosen):
@@ -65,12 +74,22 @@ class Retained:
         inside: dict[str, set[int]] = defaultdict(set)
         for path, number in self.at.items():
             parts = path.split("/")
-            for name in (path, *("/".join(parts[:depth]) + "/" for depth in range(_TOP, len(parts)))):
+            for name in (
+                path,
+                *("/".join(parts[:depth]) + "/" for depth in range(_TOP, len(parts))),
+            ):
                 inside[name].add(number)
         kinds, edges = self._data["kinds"], self._data["edges"]
-        outside = grouped((target, (source, kinds[kind] in _AT_NEED)) for source, target, kind, *_ in edges)
+        outside = grouped(
+            (target, (source, kinds[kind] in _AT_NEED)) for source, target, kind, *_ in edges
+        )
         for name, numbers in inside.items():
-            entered = [later for n in numbers for source, later in outside.get(n, ()) if source not in numbers]
+            entered = [
+                later
+                for n in numbers
+                for source, later in outside.get(n, ())
+                if source not in numbers
+            ]
             if entered and all(entered):
                 yield name, self.paths(self._cuts.leaving(numbers))
         for node, number in self._number.items():
@@ -90,16 +109,24 @@ def files_told(paths: Collection[str], lines: Mapping[str, int]) -> Iterator[str
 
 
 def units_told(symbols: Symbols, cut: Iterable[int], whole: Collection[str]) -> Iterator[str]:
-    """What leaves with some units in words: definitions and statements, but for those of files that leave as a whole."""
+    """What leaves with some units in words: definitions and statements, but for those of files that
+    leave as a whole.
+    """
     gone = set(symbols.leaving(cut))
     found = [
         (unit.end_line - unit.line + 1, f"{symbols.path(n)}:{unit.line}  {unit.name}")
         for n, unit in enumerate(symbols.units)
-        if n in gone and symbols.path(n) not in whole and unit.owner not in gone and unit.kind != "import"
+        if n in gone
+        and symbols.path(n) not in whole
+        and unit.owner not in gone
+        and unit.kind != "import"
     ]
     if found:
         lines = several(sum(count for count, _ in found), "line")
-        yield f"{'in files that stay, ' if whole else ''}{lines} of upstream, {several(len(found), 'place')}"
+        yield (
+            f"{'in files that stay, ' if whole else ''}{lines} of upstream, "
+            f"{several(len(found), 'place')}"
+        )
         yield from _largest(found)
 
 

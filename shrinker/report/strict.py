@@ -1,4 +1,6 @@
-"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written."""
+"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in
+TOML to paste, its `why` to be written.
+"""
 
 import json
 import re
@@ -23,17 +25,24 @@ from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
-"""Kinds of leftovers that must have their reason. Texts and names are listed by `shrinker leftovers` alone."""
+"""Kinds of leftovers that must have their reason.
+
+Texts and names are listed by `shrinker leftovers` alone.
+"""
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
-def find_refused(trees: Trees, analysis: Analysis, interface: Interface, left: Leftovers) -> tuple[Finding, ...]:
+def find_refused(
+    trees: Trees, analysis: Analysis, interface: Interface, left: Leftovers
+) -> tuple[Finding, ...]:
     """What strict mode refuses of a generated tree, in which this is left of other platforms."""
     tree, rules = trees.source, trees.stated
-    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
+    effects = rule_effects(
+        rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts
+    )
     found = strict_findings(tree, rules, effects, missing_roots(tree, rules), analysis.folded, left)
     return (*found, *interface.unexplained())
 
@@ -49,7 +58,8 @@ def strict_findings(
     """What strict mode refuses.
 
     Args:
-        tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
+        tree: upstream: a rule that decides nothing has its match where upstream still writes what
+            it names.
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
     """
@@ -57,15 +67,24 @@ def strict_findings(
     optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
     mend = "is not in this upstream: rename it there, or mark the rule `optional = true`"
     roots = [(rule, module) for rule, module in missing_roots if rule not in optional]
-    found = [Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}") for rule, module in roots]
+    found = [
+        Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}")
+        for rule, module in roots
+    ]
     about_constructs = [rule for rule in rules.leftovers if rule.positions == ("construct",)]
     accepted, open_constructs = _constructs(about_constructs, folded)
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     idle += left.unmatched
     every = (*rules.all_rules(), *rules.leftovers)
-    spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
+    spoken = occurring(
+        tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule))
+    )
     idle = [rule for rule in idle if rule not in spoken]
-    idle += [rule.id for rule in about_constructs if rule.id not in accepted and not rule.may_idle(version)]
+    idle += [
+        rule.id
+        for rule in about_constructs
+        if rule.id not in accepted and not rule.may_idle(version)
+    ]
     mend = "matches nothing in this upstream: mend it, mark it `optional = true`, or take it out"
     for rule in idle:
         file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
@@ -74,7 +93,11 @@ def strict_findings(
     for suspect in left.suspects:
         name = suspect.name
         # The words of a predicate of the platform that is served.
-        words = [w for w in name.strip("_").split("_") if w not in ("is", "available", "supported", "enabled")]
+        words = [
+            w
+            for w in name.strip("_").split("_")
+            if w not in ("is", "available", "supported", "enabled")
+        ]
         own = table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
         message = (
             f"`{name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
@@ -82,21 +105,32 @@ def strict_findings(
             f"{propose_fact(f'{name}()')}\n    else:\n{own}"
         )
         found.append(Finding("unnamed-predicate", *suspect.sites[0], message))
-    return [*found, *sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))]
+    return [
+        *found,
+        *sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check)),
+    ]
 
 
 def _may_idle(rules: Ruleset, rule: Rule) -> bool:
-    """False for a refusal that would look in a module which stays, or which nothing reaches: it enforces something."""
+    """False for a refusal that would look in a module which stays, or which nothing reaches: it
+    enforces something.
+    """
     removed = tuple(pattern for remove in rules.removes for pattern in remove.modules)
-    return not isinstance(rule, Refusal) or any(any_module_matches(removed, name) for name in rule.functions)
+    return not isinstance(rule, Refusal) or any(
+        any_module_matches(removed, name) for name in rule.functions
+    )
 
 
 def _place(rules: Ruleset, rule: str) -> str:
     return f"{rule} ({rules.places[rule]})" if rule in rules.places else rule
 
 
-def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
-    """Rules that accept a construct which folding left undecided, and the constructs that none accepts."""
+def _constructs(
+    rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]
+) -> tuple[set[str], list[Finding]]:
+    """Rules that accept a construct which folding left undecided, and the constructs that none
+    accepts.
+    """
     accepted: set[str] = set()
     found: list[Finding] = []
     uncertain = (item for module in folded.values() for item in module.uncertain)
@@ -105,10 +139,14 @@ def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -
         taken = [rule.id for rule in rules if any_module_matches(rule.where, module)]
         accepted.update(taken)
         if not taken:
-            message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
+            message = (
+                f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
+            )
             name = f"leftover-{slug(module.rpartition('.')[2])}-construct"
             rule = table("leftover", name, {"in": ["construct"], "where": [module]})
-            found.append(Finding("unsupported-construct", item.path, item.line, f"{message}\n{rule}"))
+            found.append(
+                Finding("unsupported-construct", item.path, item.line, f"{message}\n{rule}")
+            )
     return accepted, found
 
 
@@ -117,20 +155,45 @@ def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
     named = _named(rules)
     refused = (each for each in left.unexplained if each.kind in REFUSED)
     groups = grouped(((each.kind, each.text.removesuffix("()")), each) for each in refused)
-    for (kind, name), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
+    for (kind, name), rows in sorted(
+        groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])
+    ):
         # A condition is what the person should look at first, and its call what a fact would name.
-        first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
+        first = min(
+            rows,
+            key=lambda row: (
+                row.position != "test",
+                not row.text.endswith("()"),
+                row.path,
+                row.line,
+            ),
+        )
         text, sites = first.text, _sites([(row.path, row.line) for row in rows])
         known = named.get(name.rpartition(".")[2]) or named.get(name)
         if known is not None:
-            check, says = "undecided-fact", f"rule {_place(rules, known)} decides `{text}`, but not in this construct"
-            message = f"{says} ({first.position}; {sites}). If it must stay:\n{propose_leftover(first)}"
+            check, says = (
+                "undecided-fact",
+                f"rule {_place(rules, known)} decides `{text}`, but not in this construct",
+            )
+            message = (
+                f"{says} ({first.position}; {sites}). If it must stay:\n{propose_leftover(first)}"
+            )
         elif kind == "predicates" and first.position == "test":
-            check, says = "unnamed-predicate", f"`{text}` looks like a platform test, and no rule names it"
+            check, says = (
+                "unnamed-predicate",
+                f"`{text}` looks like a platform test, and no rule names it",
+            )
             message = f"{says} ({sites}):\n{propose_fact(text)}"
         else:
-            check, says = "leftover", f"`{text}` is left of another platform ({first.position}; {sites})"
-            rule = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
+            check, says = (
+                "leftover",
+                f"`{text}` is left of another platform ({first.position}; {sites})",
+            )
+            rule = (
+                propose_leftover(first)
+                if kind == "absent imports"
+                else propose_fact(text, kind, first.path)
+            )
             message = f"{says}:\n{rule}"
         yield Finding(check, first.path, first.line, message)
 
@@ -150,7 +213,9 @@ def _sites(sites: Sequence[tuple[str, int]]) -> str:
 
 
 def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
-    """A `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in ``()``."""
+    """A `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in
+    ``()``.
+    """
     name = text.removesuffix("()").lstrip("….")
     last = name.rpartition(".")[2]
     if kind == "environment":
@@ -166,7 +231,12 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
 
 def propose_leftover(leftover: Found) -> str:
     """A `[[leftover]]` that gives one leftover its reason."""
-    keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
+    keys = {
+        "kind": [leftover.kind],
+        "in": [leftover.position],
+        "words": [leftover.text],
+        "where": [leftover.where],
+    }
     return table("leftover", f"leftover-{slug(leftover.text)}", keys)
 
 

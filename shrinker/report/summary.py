@@ -1,5 +1,6 @@
-"""Files and lines before and after, each with its area and its language: counted in ``summary.json``, and in the table that the command line prints
-of it; and listed in reports of one line a row, columns separated by tabs, all sorted.
+"""Files and lines before and after, each with its area and its language: counted in
+``summary.json``, and in the table that the command line prints of it; and listed in reports of one
+line a row, columns separated by tabs, all sorted.
 """
 
 from collections import Counter
@@ -91,7 +92,8 @@ def build_summary(
         "by_area": {row.name: row.counts for row in tally(files, lambda f: f.area)},
         "by_language": {row.name: row.counts for row in tally(files, lambda f: f.language)},
         "files_changed": sum(file.changed for file in manifest.files),
-        # What folding did to the Python files that are kept. A changed file gains the line of its header.
+        # What folding did to the Python files that are kept. A changed file gains the line of its
+        # header.
         "folding": {
             "conditions_decided": len(decisions),
             "files_touched": len(touched),
@@ -117,8 +119,12 @@ def summary_table(summary: Mapping[str, Any]) -> "Table":
     """The figures of one run as a table for the terminal."""
     from rich.table import Table
 
-    languages = sorted(summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0]))
-    table = Table(title=f"{summary['upstream']['spec']}, profile {summary['profile']}", title_justify="left")
+    languages = sorted(
+        summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0])
+    )
+    table = Table(
+        title=f"{summary['upstream']['spec']}, profile {summary['profile']}", title_justify="left"
+    )
     for name in ("", "files", "lines", "after", "kept %"):
         table.add_column(name, justify="left" if not name else "right", no_wrap=True)
     whole = {"whole tree": summary["total"], "Python of the package": summary["package_python"]}
@@ -136,21 +142,36 @@ def summary_table(summary: Mapping[str, Any]) -> "Table":
     for item in summary["evidence"]:
         outcome = "passed" if item["passed"] else f"FAILED: {item['findings']:,} findings"
         beside = f"{item['open']:,} open" if item["open"] else f"{item['inherited']:,} as upstream"
-        table.add_row(f"evidence: {item['level']}", outcome, f"{sum(item['checks'].values()):,} checked", beside)
+        table.add_row(
+            f"evidence: {item['level']}",
+            outcome,
+            f"{sum(item['checks'].values()):,} checked",
+            beside,
+        )
     return table
 
 
 def measure(tree: UpstreamTree, manifest: Manifest) -> list[Measured]:
-    """Measure every file of the tree, in its order. Files that shrinker itself writes are no upstream files."""
+    """Measure every file of the tree, in its order.
+
+    Files that shrinker itself writes are no upstream files.
+    """
     emitted = {file.path: (file.lines_before, file.lines_after, True) for file in manifest.files}
     return [
-        Measured(path, area(path), language(path), *(emitted.get(path) or (count_lines(tree.read(path)), 0, False)))
+        Measured(
+            path,
+            area(path),
+            language(path),
+            *(emitted.get(path) or (count_lines(tree.read(path)), 0, False)),
+        )
         for path in (file.path for file in tree.files)
     ]
 
 
 def area(path: str) -> str:
-    """First folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the first folder."""
+    """First folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the first
+    folder.
+    """
     rest = path.removeprefix(PACKAGE_PREFIX)
     parts = rest.split("/")
     if rest == path:
@@ -168,7 +189,13 @@ def language(path: str) -> str:
 def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tally]:
     """Sums by key, the largest before first."""
     sums = (
-        Tally(name, len(each), sum(f.kept for f in each), sum(f.before for f in each), sum(f.after for f in each))
+        Tally(
+            name,
+            len(each),
+            sum(f.kept for f in each),
+            sum(f.before for f in each),
+            sum(f.after for f in each),
+        )
         for name, each in grouped((key(file), file) for file in files).items()
     )
     return sorted(sums, key=lambda t: (-t.lines_before, t.name))
@@ -180,20 +207,34 @@ def total(files: Iterable[Measured]) -> Tally:
 
 
 def file_lists(
-    graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured], unread: Mapping[str, str]
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    files: Sequence[Measured],
+    unread: Mapping[str, str],
 ) -> dict[str, str]:
-    """By file name the lists of what stays and what goes, in which each file of upstream stands once.
+    """By file name the lists of what stays and what goes, in which each file of upstream stands
+    once.
 
-    ``keep.txt`` and ``remove.txt``; ``not_source.txt`` for what is read of no source; ``uncertain.txt``, whose paths have a line
-    where it is not the whole file; and ``errors.txt``, which has the statements that became the named error of a removed
-    feature, by upstream's lines. Raises ShrinkerError: a file of upstream is in no list.
+    ``keep.txt`` and ``remove.txt``; ``not_source.txt`` for what is read of no source;
+    ``uncertain.txt``, whose paths have a line where it is not the whole file; and ``errors.txt``,
+    which has the statements that became the named error of a removed feature, by upstream's lines.
+    Raises ShrinkerError: a file of upstream is in no list.
     """
     if unsaid := [file.path for file in files if not file.kept and file.path not in graph.removed]:
-        raise ShrinkerError(f"{unsaid[0]} is neither kept nor removed", "report this as a defect of shrinker")
-    kept = ((f.path, f.before, f.after, graph.kept.get(f.path, "written by a rule")) for f in files if f.kept)
+        raise ShrinkerError(
+            f"{unsaid[0]} is neither kept nor removed", "report this as a defect of shrinker"
+        )
+    kept = (
+        (f.path, f.before, f.after, graph.kept.get(f.path, "written by a rule"))
+        for f in files
+        if f.kept
+    )
     gone = ((f.path, f.before, graph.removed[f.path]) for f in files if f.path in graph.removed)
     removed = ((path, lines, removal.rule, removal.reason) for path, lines, removal in gone)
-    uncertain = ((f"{u.path}:{u.line}" if u.line else u.path, " ".join(u.reason.split())) for u in graph.uncertain)
+    uncertain = (
+        (f"{u.path}:{u.line}" if u.line else u.path, " ".join(u.reason.split()))
+        for u in graph.uncertain
+    )
     errors = (
         (f"{path}:{decision.line}", decision.rule, " ".join(decision.text.split()))
         for path, module in sorted(folded.items())
@@ -210,10 +251,14 @@ def file_lists(
 
 
 def tuning_list(graph: Graph) -> str:
-    """Card, shape and what else the name says, and rule, of each tuning table that is gone: the kernel then takes its default there."""
+    """Card, shape and what else the name says, and rule, of each tuning table that is gone: the
+    kernel then takes its default there.
+    """
     rows: set[tuple[str, ...]] = set()
     for path, removal in graph.removed.items():
-        shape, found, rest = path.rpartition("/")[2].removesuffix(".json").partition(",device_name=")
+        shape, found, rest = (
+            path.rpartition("/")[2].removesuffix(".json").partition(",device_name=")
+        )
         if found:
             card, _, more = rest.partition(",")
             rows.add((card, shape, more, removal.rule))
@@ -221,11 +266,18 @@ def tuning_list(graph: Graph) -> str:
 
 
 def lines_list(files: Sequence[Measured]) -> str:
-    """Folder, language, files and lines before and after; first the sums: of a language, and of Python, C++ and CUDA together."""
+    """Folder, language, files and lines before and after; first the sums: of a language, and of
+    Python, C++ and CUDA together.
+    """
     groups = (
-        *tally((file for file in files if file.language in CODE), lambda file: f"all\t{', '.join(CODE)}"),
+        *tally(
+            (file for file in files if file.language in CODE),
+            lambda file: f"all\t{', '.join(CODE)}",
+        ),
         *tally(files, lambda file: f"all\t{file.language}"),
-        *sorted(tally(files, lambda file: f"{file.area}\t{file.language}"), key=lambda row: row.name),
+        *sorted(
+            tally(files, lambda file: f"{file.area}\t{file.language}"), key=lambda row: row.name
+        ),
     )
     rows = ((row.name, *row.counts.values()) for row in groups)
     return text_rows("folder\tlanguage\tfiles before\tfiles after\tlines before\tlines after", rows)
@@ -233,4 +285,6 @@ def lines_list(files: Sequence[Measured]) -> str:
 
 def text_rows(head: str, rows: Iterable[Iterable[object]]) -> str:
     """A report of one line a row."""
-    return "".join(f"{line}\n" for line in (f"# {head}", *("\t".join(map(str, row)) for row in rows)))
+    return "".join(
+        f"{line}\n" for line in (f"# {head}", *("\t".join(map(str, row)) for row in rows))
+    )

@@ -1,4 +1,6 @@
-"""Rules that say different things of one thing: an error when they are loaded, never a matter of their order."""
+"""Rules that say different things of one thing: an error when they are loaded, never a matter of
+their order.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, product
@@ -14,7 +16,10 @@ _NEXT = "take one of the two out, or narrow its patterns until they mean differe
 
 
 def refuse_contradictions(rules: Ruleset) -> None:
-    """Compare the rules with each other. Raises InputError: two rules contradict each other; names both with file and line."""
+    """Compare the rules with each other.
+
+    Raises InputError: two rules contradict each other; names both with file and line.
+    """
     kinds = (_facts, _otherwise_stated, _kept_and_removed)
     found = [
         f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "
@@ -24,20 +29,31 @@ def refuse_contradictions(rules: Ruleset) -> None:
     ]
     if found:
         more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        raise InputError("rules contradict each other:\n  " + "\n  ".join([*found[:_SHOWN], *more]), _NEXT)
+        raise InputError(
+            "rules contradict each other:\n  " + "\n  ".join([*found[:_SHOWN], *more]), _NEXT
+        )
 
 
 def _facts(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
         if (type(one.value), one.value, one.exact) != (type(other.value), other.value, other.exact):
-            for pattern, against in _overlapping(one, other.calls, (*other.names, *other.attributes)):
+            for pattern, against in _overlapping(
+                one, other.calls, (*other.names, *other.attributes)
+            ):
                 yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
         if one.value != other.value:
             for name in sorted({*one.environment} & {*other.environment}):
-                yield one, f"says the variable {name} is {_text(one)}", other, f"it is {_text(other)}"
+                yield (
+                    one,
+                    f"says the variable {name} is {_text(one)}",
+                    other,
+                    f"it is {_text(other)}",
+                )
 
 
-def _overlapping(fact: Fact, calls: Sequence[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _overlapping(
+    fact: Fact, calls: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     """Patterns of a fact, each with one of another rule that may name the same."""
     pairs = chain(product(fact.calls, calls), product((*fact.names, *fact.attributes), names))
     return (pair for pair in pairs if overlap(*pair))
@@ -52,8 +68,9 @@ def _otherwise_stated(rules: Ruleset) -> Iterator[Clash]:
     for fact, absent in product(rules.facts, rules.absents):
         for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
             yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
-    # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
-    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
+    # A fact about a function of a removed module is how its use becomes decidable; the error would
+    # be another answer. The fact counts first: a wide pattern says what holds for all that no fact
+    # speaks of.
     for fact, remove in product(rules.facts, rules.removes):
         for name in fact.calls:
             if name in remove.only_when_asked:
@@ -62,7 +79,9 @@ def _otherwise_stated(rules: Ruleset) -> Iterator[Clash]:
 
 def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
     named: tuple[Root | Keep, ...] = (*rules.roots, *rules.keeps)
-    wanted: list[tuple[Rule, str, bool]] = [(rule, module, True) for rule in named for module in rule.modules]
+    wanted: list[tuple[Rule, str, bool]] = [
+        (rule, module, True) for rule in named for module in rule.modules
+    ]
     wanted += [(walk, f"{walk.package}.{name}", True) for walk in rules.walks for name in walk.keep]
     wanted += [(rule, path, False) for rule in named for path in rule.paths]
     for rule, name, is_module in wanted:

@@ -1,8 +1,9 @@
 """Patterns over dotted names and paths.
 
-`*` stands for any text within one component, `**` for any number of whole components. In a dotted name neither stands
-for a call: what ``Recorder().is_hip`` names is no definition that ``sglang.**.is_hip`` speaks of. A pattern writes the
-``()`` itself (``sglang.**.get_platform().is_hip``).
+`*` stands for any text within one component, `**` for any number of whole components. In a dotted
+name neither stands for a call: what ``Recorder().is_hip`` names is no definition that
+``sglang.**.is_hip`` speaks of. A pattern writes the ``()`` itself
+(``sglang.**.get_platform().is_hip``).
 """
 
 import re
@@ -13,13 +14,19 @@ from shrinker.values.upstream import enclosing
 
 
 @cache
-def _sorted_out(patterns: Sequence[str], separator: str, below: bool) -> tuple[frozenset[str], re.Pattern[str] | None]:
-    """The patterns without a star, and an expression for the others; `below` matches what lies below them, too.
+def _sorted_out(
+    patterns: Sequence[str], separator: str, below: bool
+) -> tuple[frozenset[str], re.Pattern[str] | None]:
+    """The patterns without a star, and an expression for the others; `below` matches what lies
+    below them, too.
 
-    Most patterns have no star, and compiling an expression of all of them takes longer than asking it.
+    Most patterns have no star, and compiling an expression of all of them takes longer than asking
+    it.
     """
     plain = frozenset(pattern.rstrip("/") for pattern in patterns if "*" not in pattern)
-    texts = "|".join(f"(?:{_text(pattern.rstrip('/'), separator)})" for pattern in patterns if "*" in pattern)
+    texts = "|".join(
+        f"(?:{_text(pattern.rstrip('/'), separator)})" for pattern in patterns if "*" in pattern
+    )
     whole = rf"(?:{texts})(?:{re.escape(separator)}[\s\S]*)?" if below else texts
     return plain, re.compile(whole) if texts else None
 
@@ -37,7 +44,9 @@ def _text(pattern: str, separator: str) -> str:
     inner, rest = (r"[^.()]*", r"[^()]*") if separator == "." else (f"[^{separator}]*", ".*")
     *folders, last = pattern.split(separator)
     end = re.escape(separator)
-    parts = [f"(?:{inner}{end})*" if part == "**" else _component(part, inner) + end for part in folders]
+    parts = [
+        f"(?:{inner}{end})*" if part == "**" else _component(part, inner) + end for part in folders
+    ]
     return "".join(parts) + (rest if last == "**" else _component(last, inner))
 
 
@@ -77,7 +86,9 @@ def any_path_matches(patterns: tuple[str, ...], path: str) -> bool:
 
 
 def overlap(pattern: str, other: str) -> bool:
-    """True when some dotted name matches both patterns (for a ``*`` within a component: when it may)."""
+    """True when some dotted name matches both patterns (for a ``*`` within a component: when it
+    may).
+    """
     return _overlap(tuple(pattern.split(".")), tuple(other.split(".")))
 
 

@@ -1,4 +1,5 @@
-"""The cache folder: downloads by hash, and trees by content, each entry whole and checked or not there.
+"""The cache folder: downloads by hash, and trees by content, each entry whole and checked or not
+there.
 
 An entry is written to a temporary folder beside its place and renamed, under a lock, so that a
 killed run leaves no half entry and two runs at once do not disturb each other.
@@ -27,14 +28,18 @@ Progress = Callable[[str], None]
 Writer = Callable[[str, bytes], None]
 """Takes a file of a tree: its path and its content."""
 Opened = tuple[DeclaredPackage, Mapping[str, str]]
-"""What a package declares; and the files of its source that are no part of the tree, each with why."""
+"""What a package declares; and the files of its source that are no part of the tree, each with why.
+"""
 Builder = Callable[[Writer], Opened]
-"""Hands every file of the tree to the writer, in any order, and returns what else is to be known of the source."""
+"""Hands every file of the tree to the writer, in any order, and returns what else is to be known of
+the source.
+"""
 Materialised = tuple[Path, tuple[SourceFile, ...], DeclaredPackage, Mapping[str, str]]
 """A tree in the cache: the folder, its files, and what its builder returned."""
 
 _FORMAT = "tree 3"
-"""Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
+"""Part of every key: raise it when `layout` decides differently, so that old entries are not used.
+"""
 MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
 
@@ -96,8 +101,9 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source
-    `where`. Raises InputError, as `build` does or for a path that must not be written, and OSError where the cache cannot be written.
+    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else
+    built anew. Messages call its source `where`. Raises InputError, as `build` does or for a path
+    that must not be written, and OSError where the cache cannot be written.
     """
     place = cache / "trees" / key
     with locked(place):
@@ -123,8 +129,9 @@ def touch(place: Path) -> None:
 
 
 def forget(folder: Path, stay: Collection[Path], most: int) -> None:
-    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked
-    for. Some stay, as does what a run has asked for within the hour.
+    """Remove the entries of a folder that were not asked for longest, when there are more than
+    `most`; they are made again when they are asked for. Some stay, as does what a run has asked for
+    within the hour.
     """
     others: list[tuple[float, Path]] = []
     for place in {*folder.glob("[!.]*")}.difference(stay):
@@ -149,9 +156,15 @@ def _write(folder: Path, build: Builder, where: str) -> None:
 
     root.mkdir(parents=True)
     declared, unread = build(put)
-    record = {"files": dict(sorted(rows.items())), "declared": asdict(declared), "unread": dict(unread)}
+    record = {
+        "files": dict(sorted(rows.items())),
+        "declared": asdict(declared),
+        "unread": dict(unread),
+    }
     body = json.dumps(record, sort_keys=True)
-    (folder / "tree.json").write_text(json.dumps([hashlib.sha256(body.encode()).hexdigest(), body]), "utf-8")
+    (folder / "tree.json").write_text(
+        json.dumps([hashlib.sha256(body.encode()).hexdigest(), body]), "utf-8"
+    )
 
 
 def _sound(place: Path) -> Materialised | None:
@@ -162,10 +175,14 @@ def _sound(place: Path) -> Materialised | None:
         if hashlib.sha256(body.encode()).hexdigest() != digest:
             return None
         data = json.loads(body)
-        files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
+        files = tuple(
+            SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items())
+        )
         there = {path: root / path for path in files_below(root)}
         regular = all(stat.S_ISREG(file.lstat().st_mode) for file in there.values())
-        if not regular or {path: sha256_of(file) for path, file in there.items()} != {f.path: f.sha256 for f in files}:
+        if not regular or {path: sha256_of(file) for path, file in there.items()} != {
+            f.path: f.sha256 for f in files
+        }:
             return None
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}

@@ -1,6 +1,8 @@
-"""What upstream declares of its package, the same value from `pyproject.toml` and from a wheel's metadata.
+"""What upstream declares of its package, the same value from `pyproject.toml` and from a wheel's
+metadata.
 
-Requirement strings go through `packaging`, so that order, quotes and spaces do not tell the two apart.
+Requirement strings go through `packaging`, so that order, quotes and spaces do not tell the two
+apart.
 """
 
 import configparser
@@ -21,7 +23,9 @@ from shrinker.source.layout import PYPROJECT
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
 
-UNDECLARED = DeclaredPackage(name="sglang", requires_python="", dependencies=(), extras={}, scripts={})
+UNDECLARED = DeclaredPackage(
+    name="sglang", requires_python="", dependencies=(), extras={}, scripts={}
+)
 """For a folder without `pyproject.toml`."""
 
 _EXTRA_MARKER = re.compile(r"^(?:(?P<rest>.*) and )?extra == \"(?P<extra>[^\"]+)\"$")
@@ -30,7 +34,9 @@ _EXTRA_MARKER = re.compile(r"^(?:(?P<rest>.*) and )?extra == \"(?P<extra>[^\"]+)
 def from_repository(
     files: Iterable[tuple[str, bytes]], write: Callable[[str, bytes], None], where: str
 ) -> DeclaredPackage:
-    """Hand every file to `write`, by path and content; returns what the `pyproject.toml` among them declares. Raises InputError."""
+    """Hand every file to `write`, by path and content; returns what the `pyproject.toml` among them
+    declares. Raises InputError.
+    """
     content = b""
     for path, data in files:
         write(path, data)
@@ -40,21 +46,27 @@ def from_repository(
 
 
 def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
-    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`. Raises InputError: not TOML, no `[project]` table, or a
-    requirement that is not PEP 508.
+    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`.
+
+    Raises InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
     """
     with _reading(where):
         return _declared(tomllib.loads(content.decode("utf-8"))["project"])
 
 
-def from_metadata(metadata: bytes, entry_points: bytes, where: str, wheel: bytes = b"") -> DeclaredPackage:
-    """Read a wheel's METADATA, its entry_points.txt and its WHEEL (each empty where the wheel has none).
+def from_metadata(
+    metadata: bytes, entry_points: bytes, where: str, wheel: bytes = b""
+) -> DeclaredPackage:
+    """Read a wheel's METADATA, its entry_points.txt and its WHEEL (each empty where the wheel has
+    none).
 
     Raises InputError: a field is missing or a requirement is not PEP 508.
     """
     with _reading(where):
         message, _ = parse_email(metadata)
-        extras: dict[str, list[str]] = {canonicalize_name(extra): [] for extra in message.get("provides_extra", [])}
+        extras: dict[str, list[str]] = {
+            canonicalize_name(extra): [] for extra in message.get("provides_extra", [])
+        }
         dependencies: list[str] = []
         for line in message.get("requires_dist", []):
             requirement, extra = _split_extra(line)
@@ -65,7 +77,11 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str, wheel: bytes
         scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
         project = {"name": message["name"], "requires-python": message.get("requires_python", "")}
         lists = {"dependencies": dependencies, "optional-dependencies": extras, "scripts": scripts}
-        tags = [tag for tag in message_from_bytes(wheel).get_all("Tag", []) if not tag.endswith("-none-any")]
+        tags = [
+            tag
+            for tag in message_from_bytes(wheel).get_all("Tag", [])
+            if not tag.endswith("-none-any")
+        ]
         return replace(_declared({**project, **lists}), tag=tags[0] if tags else "")
 
 
@@ -76,7 +92,9 @@ def _declared(project: Mapping[str, Any]) -> DeclaredPackage:
         name=canonicalize_name(project["name"]),
         requires_python=str(SpecifierSet(project.get("requires-python", ""))),
         dependencies=_normalised(project.get("dependencies", ())),
-        extras={canonicalize_name(extra): _normalised(rows) for extra, rows in sorted(extras.items())},
+        extras={
+            canonicalize_name(extra): _normalised(rows) for extra, rows in sorted(extras.items())
+        },
         scripts={script: target.replace(" ", "") for script, target in sorted(scripts.items())},
     )
 
@@ -86,14 +104,18 @@ def _normalised(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def _split_extra(line: str) -> tuple[str, str | None]:
-    """Take `extra == "x"`, which a wheel adds to the marker, off again; the requirement and the normalised extra."""
+    """Take `extra == "x"`, which a wheel adds to the marker, off again; the requirement and the
+    normalised extra.
+    """
     requirement = Requirement(line)
     match = _EXTRA_MARKER.match(str(requirement.marker)) if requirement.marker else None
     if match is None:
         return line, None
     requirement.marker = None
     rest = match["rest"]
-    return f"{requirement} ; {rest}" if rest else str(requirement), canonicalize_name(match["extra"])
+    return f"{requirement} ; {rest}" if rest else str(requirement), canonicalize_name(
+        match["extra"]
+    )
 
 
 @contextmanager
@@ -102,6 +124,10 @@ def _reading(where: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
-        kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
+        kind = (
+            "requirement"
+            if isinstance(error, InvalidRequirement | InvalidSpecifier)
+            else "package metadata"
+        )
         next_step = "check that this is an unchanged SGLang source"
         raise InputError(f"{where}: {kind} cannot be read: {error}", next_step) from error

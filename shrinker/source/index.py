@@ -1,4 +1,7 @@
-"""The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
+"""The package index: which file is a release, and its bytes.
+
+PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with.
+"""
 
 import base64
 import bisect
@@ -15,7 +18,12 @@ from html.parser import HTMLParser
 from typing import Any
 
 from packaging.requirements import Requirement
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 from packaging.version import Version
 
 from shrinker.source.spec import without_password
@@ -45,7 +53,9 @@ class IndexFile:
 
     @property
     def release(self) -> tuple[str, Version, frozenset[str]] | None:
-        """Distribution, version and the platforms of a wheel, none for a source distribution; None for any other file."""
+        """Distribution, version and the platforms of a wheel, none for a source distribution; None
+        for any other file.
+        """
         try:
             if not self.filename.endswith(".whl"):
                 return *parse_sdist_filename(self.filename), frozenset()
@@ -56,7 +66,9 @@ class IndexFile:
 
 
 def index_url(environment: Mapping[str, str] = os.environ) -> str:
-    """The index that pip or uv would use: UV_DEFAULT_INDEX, UV_INDEX_URL, PIP_INDEX_URL, else the public one."""
+    """The index that pip or uv would use: UV_DEFAULT_INDEX, UV_INDEX_URL, PIP_INDEX_URL, else the
+    public one.
+    """
     for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"):
         value = environment.get(variable, "").strip()
         if value:
@@ -73,7 +85,10 @@ def index_url(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
-    """All files of a project, in the index's order. Raises InputError: no network, no such project, or an answer that is neither form."""
+    """All files of a project, in the index's order.
+
+    Raises InputError: no network, no such project, or an answer that is neither form.
+    """
     page = f"{index}/{project}/"
     kind, body, base = fetch(page)
     try:
@@ -85,18 +100,27 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
         parser.feed(body.decode("utf-8"))
         return tuple(parser.files)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{without_password(page)} is not a package index: {error}", _CHECK) from error
+        raise InputError(
+            f"{without_password(page)} is not a package index: {error}", _CHECK
+        ) from error
 
 
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
-    """The file that stands for a release, the same on every machine: a pure wheel first, then x86_64, then by name. Raises InputError for an
-    unknown version (the nearest ones are named), or without a sha256 to verify with.
+    """The file that stands for a release, the same on every machine: a pure wheel first, then
+    x86_64, then by name. Raises InputError for an unknown version (the nearest ones are named), or
+    without a sha256 to verify with.
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
         match file.release:
             case "sglang", its, platforms if platforms:
-                rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
+                rank = (
+                    0
+                    if "any" in platforms
+                    else 1
+                    if any(p.endswith("x86_64") for p in platforms)
+                    else 2
+                )
                 by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:
@@ -107,32 +131,39 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     chosen = min(by_version[wanted], key=lambda ranked: ranked[:2])[2]
     if not chosen.sha256:
         raise InputError(
-            f"{without_password(index)} gives no sha256 for {chosen.filename}", "use an index that gives hashes"
+            f"{without_password(index)} gives no sha256 for {chosen.filename}",
+            "use an index that gives hashes",
         )
     return chosen
 
 
 def download_size(index: str, requirement: str) -> int | None:
-    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits, whatever the marker of the requirement (PEP
-    508) says; None, and no error, where they cannot be had.
+    """Bytes of the file that an x86-64 Linux machine would download of the newest version that
+    fits, whatever the marker of the requirement (PEP 508) says; None, and no error, where they
+    cannot be had.
     """
     wanted = Requirement(requirement)
     fits: list[tuple[Version, int, str, int]] = []
     try:
         for file in list_files(index, wanted.name.lower()):
             match file.release:
-                case _, its, platforms if file.size is not None and not file.yanked and wanted.specifier.contains(its):
+                case _, its, platforms if (
+                    file.size is not None and not file.yanked and wanted.specifier.contains(its)
+                ):
                     own = any("linux" in name and name.endswith("x86_64") for name in platforms)
                     if own or "any" in platforms or not platforms:
-                        fits.append((its, 2 if own else 1 if platforms else 0, file.filename, file.size))
+                        fits.append(
+                            (its, 2 if own else 1 if platforms else 0, file.filename, file.size)
+                        )
     except InputError:
         return None
     return max(fits)[3] if fits else None
 
 
 def fetch(url: str) -> tuple[str, bytes, str]:
-    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication. Returns content type, body and the URL after
-    redirects. Raises InputError when it cannot be had.
+    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic
+    authentication. Returns content type, body and the URL after redirects. Raises InputError when
+    it cannot be had.
     """
     shown = without_password(url)
     problem: Exception | None = None
@@ -143,29 +174,46 @@ def fetch(url: str) -> tuple[str, bytes, str]:
             with urllib.request.urlopen(_request(url), timeout=TIMEOUT_SECONDS) as answer:
                 body = answer.read(MAX_DOWNLOAD_BYTES + 1)
                 if len(body) > MAX_DOWNLOAD_BYTES:
-                    raise InputError(f"{shown} is larger than {MAX_DOWNLOAD_BYTES:,} bytes", "check the index")
+                    raise InputError(
+                        f"{shown} is larger than {MAX_DOWNLOAD_BYTES:,} bytes", "check the index"
+                    )
                 length = answer.headers.get("Content-Length")
                 if length is not None and int(length) != len(body):
                     raise http.client.IncompleteRead(b"", int(length) - len(body))
                 return answer.headers.get_content_type(), body, answer.geturl()
         except (http.client.HTTPException, OSError) as error:
-            if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
-                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
+            if (
+                isinstance(error, urllib.error.HTTPError)
+                and error.code < 500
+                and error.code not in (408, 429)
+            ):
+                raise InputError(
+                    f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version"
+                ) from error
             problem = error
     reason = getattr(problem, "reason", None) or problem
     raise InputError(
         f"{shown} cannot be reached after {TRIES} tries: {reason}",
-        "check the network, or give a source that is here: UPSTREAM=git:REPOSITORY@COMMIT or UPSTREAM=path:DIR",
+        (
+            "check the network, or give a source that is here: UPSTREAM=git:REPOSITORY@COMMIT or "
+            "UPSTREAM=path:DIR"
+        ),
     ) from problem
 
 
 def _request(url: str) -> urllib.request.Request:
     parts = urllib.parse.urlsplit(url)
-    request = urllib.request.Request(without_password(url), headers={"Accept": _ACCEPT, "User-Agent": "shrinker"})
+    request = urllib.request.Request(
+        without_password(url), headers={"Accept": _ACCEPT, "User-Agent": "shrinker"}
+    )
     if parts.username:
-        pair = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
+        pair = (
+            f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
+        )
         # Unredirected: the credentials go to the index and to no host it redirects to.
-        request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+        request.add_unredirected_header(
+            "Authorization", "Basic " + base64.b64encode(pair.encode()).decode()
+        )
     return request
 
 
@@ -202,4 +250,6 @@ class _Links(HTMLParser):
             url, _, fragment = href.partition("#")
             sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
             name = urllib.parse.unquote(url.rpartition("/")[2])
-            self.files.append(IndexFile(name, urllib.parse.urljoin(self._base, url), sha256.lower() or None))
+            self.files.append(
+                IndexFile(name, urllib.parse.urljoin(self._base, url), sha256.lower() or None)
+            )

@@ -1,5 +1,5 @@
-"""The pin of upstream: `upstream.toml` (the default release, the submodule, and which commit equals which release) and the submodule's entry
-in git's index, moved together and put back together.
+"""The pin of upstream: `upstream.toml` (the default release, the submodule, and which commit equals
+which release) and the submodule's entry in git's index, moved together and put back together.
 """
 
 import re
@@ -32,7 +32,9 @@ class Pins:
 
     @property
     def default_spec(self) -> str:
-        """The UPSTREAM value that is read when none is given and the submodule is not checked out."""
+        """The UPSTREAM value that is read when none is given and the submodule is not
+        checked out.
+        """
         if self.default_commit is not None:
             return f"git:{self.submodule_url}@{self.default_commit}"
         return f"release:{self.default_release}"
@@ -52,8 +54,9 @@ class Pins:
 
 
 def load_pins(repository: Path) -> Pins:
-    """Read the `upstream.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML or lacks
-    a key.
+    """Read the `upstream.toml` of a project, or that of the package where it has none.
+
+    Raises InputError: it is missing, is not TOML or lacks a key.
     """
     path = pins_file(repository)
     with reading(path):
@@ -74,14 +77,17 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker"
+        ) from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error!r}", "mend it, or take it from git") from error
 
 
 def moved(text: str, *, release: str | None, commit: str | None) -> str:
-    """The content of `upstream.toml` with a release as its default, and a commit as the submodule's, which is the default where no release is given;
-    comments and everything else stay. Raises InputError when a line that has to change is not there.
+    """The content of `upstream.toml` with a release as its default, and a commit as the
+    submodule's, which is the default where no release is given; comments and everything else stay.
+    Raises InputError when a line that has to change is not there.
     """
     text = re.sub(r"(?m)^default_commit = .*\n", "", text)
     if release is not None:
@@ -103,7 +109,9 @@ def _set(text: str, key: str, line: str) -> str:
 
 
 def index_commit(repository: Path, submodule: str) -> str | None:
-    """Commit of the submodule in git's index; None when this is no checkout, or has no such entry."""
+    """Commit of the submodule in git's index; None when this is no checkout, or has no such
+    entry.
+    """
     row: list[str] = []
     with suppress(InputError):
         row = git("ls-files", "--stage", "--", submodule, at=repository).split()

@@ -19,18 +19,25 @@ class GitSpec:
     repository: str
     """A folder (a checkout or a bare git directory) or a URL."""
     commit: str
-    """Hash, tag or branch; an abbreviated hash in a folder, or where a branch or tag of the URL ends."""
+    """Hash, tag or branch; an abbreviated hash in a folder, or where a branch or tag of the URL
+    ends.
+    """
 
     @property
     def is_url(self) -> bool:
         """True when the repository has to be fetched; an existing folder is always a folder."""
         if Path(self.repository).expanduser().exists():
             return False
-        return "://" in self.repository or re.match(r"[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:", self.repository) is not None
+        return (
+            "://" in self.repository
+            or re.match(r"[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:", self.repository) is not None
+        )
 
 
 Spec = Version | GitSpec | Path | Literal["submodule"]
-"""A release on the package index, a commit, a folder (a checkout, or a copy of one), or the checkout at the submodule's path."""
+"""A release on the package index, a commit, a folder (a checkout, or a copy of one), or the
+checkout at the submodule's path.
+"""
 
 
 def without_password(url: str) -> str:
@@ -39,7 +46,10 @@ def without_password(url: str) -> str:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read an UPSTREAM value. Raises InputError: it has none of the four forms, or a part of it is missing."""
+    """Read an UPSTREAM value.
+
+    Raises InputError: it has none of the four forms, or a part of it is missing.
+    """
     kind, _, rest = text.strip().partition(":")
     if kind == "submodule" and not rest:
         return "submodule"
@@ -47,16 +57,21 @@ def parse_spec(text: str) -> Spec:
         try:
             return Version(rest)
         except InvalidVersion:
-            raise InputError(f"UPSTREAM={text}: {rest!r} is not a version", "write for example release:0.5.7") from None
+            raise InputError(
+                f"UPSTREAM={text}: {rest!r} is not a version", "write for example release:0.5.7"
+            ) from None
     if kind == "git":
         repository, _, commit = rest.rpartition("@")
         # A commit never holds `:` but an scp-like URL (git@host:path) does, after its `@`.
         if not repository or not re.fullmatch(r"[\w.+/][\w.+/-]*", commit):
             raise InputError(
-                f"UPSTREAM={text} names no commit", "write git:PATH_OR_URL@COMMIT, the commit last, after `@`"
+                f"UPSTREAM={text} names no commit",
+                "write git:PATH_OR_URL@COMMIT, the commit last, after `@`",
             )
         if repository.startswith("-"):
-            raise InputError(f"UPSTREAM={text}: a repository cannot start with `-`", "write git:./-name@COMMIT")
+            raise InputError(
+                f"UPSTREAM={text}: a repository cannot start with `-`", "write git:./-name@COMMIT"
+            )
         return GitSpec(repository, commit)
     if kind == "path":
         if not rest:

@@ -1,5 +1,6 @@
-"""Files of the package index, verified against a hash, kept as files, never installed, executed or extracted by name alone: a published
-release; and wheels of programs that use the served package, named by name, version and hash.
+"""Files of the package index, verified against a hash, kept as files, never installed, executed or
+extracted by name alone: a published release; and wheels of programs that use the served package,
+named by name, version and hash.
 """
 
 import hashlib
@@ -37,16 +38,26 @@ class Wheel:
 
 
 def load_wheels(project: Path) -> tuple[Wheel, ...]:
-    """Read the `embedders.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML, or a
-    row is not whole.
+    """Read the `embedders.toml` of a project, or that of the package where it has none.
+
+    Raises InputError: it is missing, is not TOML, or a row is not whole.
     """
     path = pins_file(project, PINS)
     with reading(path):
         rows = tomllib.loads(path.read_text("utf-8"))["wheel"]
-        found = tuple(Wheel(str(row["name"]), str(row["file"]), str(row["sha256"]), str(row["why"])) for row in rows)
+        found = tuple(
+            Wheel(str(row["name"]), str(row["file"]), str(row["sha256"]), str(row["why"]))
+            for row in rows
+        )
     for wheel in found:
-        if "/" in wheel.file or not wheel.file.endswith(".whl") or not re.fullmatch("[0-9a-f]{64}", wheel.sha256):
-            raise InputError(f"{PINS}: {wheel.name}: not the file name and SHA-256 of a wheel", f"mend {PINS}")
+        if (
+            "/" in wheel.file
+            or not wheel.file.endswith(".whl")
+            or not re.fullmatch("[0-9a-f]{64}", wheel.sha256)
+        ):
+            raise InputError(
+                f"{PINS}: {wheel.name}: not the file name and SHA-256 of a wheel", f"mend {PINS}"
+            )
     return found
 
 
@@ -56,8 +67,9 @@ def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
 
 
 def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
-    """Its file in the cache folder; downloaded when it is not there. Raises InputError: no network, no such file on the index, or another
-    hash than the pinned one.
+    """Its file in the cache folder; downloaded when it is not there.
+
+    Raises InputError: no network, no such file on the index, or another hash than the pinned one.
     """
     with cache.locked(_place(folder, wheel.file, wheel.sha256)):
         found = cached_wheel(wheel, folder)
@@ -66,21 +78,32 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
         url = index.index_url()
         offered = [one for one in index.list_files(url, wheel.name) if one.filename == wheel.file]
         if not offered:
-            raise InputError(f"{without_password(url)} has no {wheel.file}", f"pin another version of it in {PINS}")
+            raise InputError(
+                f"{without_password(url)} has no {wheel.file}",
+                f"pin another version of it in {PINS}",
+            )
         if offered[0].sha256 not in (None, wheel.sha256):
             raise InputError(
-                f"{wheel.file}: the index says sha256 {offered[0].sha256}, {PINS} says {wheel.sha256}",
+                (
+                    f"{wheel.file}: the index says sha256 {offered[0].sha256}, {PINS} says "
+                    f"{wheel.sha256}"
+                ),
                 f"check the index; pin the hash in {PINS} that its project publishes",
             )
-        return _download(index.IndexFile(wheel.file, offered[0].url, wheel.sha256), folder, progress)
+        return _download(
+            index.IndexFile(wheel.file, offered[0].url, wheel.sha256), folder, progress
+        )
 
 
 def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a release, by its normalised version (PEP 440). Raises InputError: unknown version, no network and not cached, hash
-    mismatch, or a hostile archive.
+    """The tree of a release, by its normalised version (PEP 440).
+
+    Raises InputError: unknown version, no network and not cached, hash mismatch, or a hostile
+    archive.
     """
     url = index.index_url()
-    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
+    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a
+    # password.
     record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
     with cache.locked(record):
         name, sha256 = _recorded(record)
@@ -93,12 +116,19 @@ def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> 
             file = _cached(folder, name, sha256) or _download(chosen, folder, progress)
             with cache.replacing(record) as new:
                 new.write_text(json.dumps({"filename": name, "sha256": sha256}), "utf-8")
-    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), name)
-    return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
+    found = cache.tree(
+        folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), name
+    )
+    return UpstreamTree(
+        Identity("release", f"release:{version}", version, pins.commit_of.get(version), False),
+        *found,
+    )
 
 
 def unpack(file: Path, write: Writer) -> Opened:
-    """Hand the tree's files of a wheel to `write`; returns what it declares, and what else it holds."""
+    """Hand the tree's files of a wheel to `write`; returns what it declares, and what else it
+    holds.
+    """
     described: dict[str, bytes] = {}
     unread: dict[str, str] = {}
     package = False
@@ -113,14 +143,20 @@ def unpack(file: Path, write: Writer) -> Opened:
         if folder.endswith(".dist-info"):
             described[name] = content
     if not package:
-        raise InputError(f"{file.name} holds no package `sglang`", "check the index and the version")
-    metadata, entry_points, wheel = (described.get(name, b"") for name in ("METADATA", "entry_points.txt", "WHEEL"))
+        raise InputError(
+            f"{file.name} holds no package `sglang`", "check the index and the version"
+        )
+    metadata, entry_points, wheel = (
+        described.get(name, b"") for name in ("METADATA", "entry_points.txt", "WHEEL")
+    )
     return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA", wheel), unread
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every regular file of a wheel, in the archive's order. Raises InputError: damaged, or a member is absolute, climbs
-    with `..`, is a link or a device, is given twice, or is larger than `layout.MAX_MEMBER_BYTES`.
+    """Path and bytes of every regular file of a wheel, in the archive's order.
+
+    Raises InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is
+    given twice, or is larger than `layout.MAX_MEMBER_BYTES`.
     """
     guard = layout.Guard(archive.name)
     try:
@@ -133,16 +169,22 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
                     continue
                 mode = stat.S_IFMT(info.external_attr >> 16)
                 if mode not in (0, stat.S_IFREG) or info.flag_bits & 1:
-                    raise InputError(f"{archive.name}: {name!r} is a link, a device or encrypted", layout.HOSTILE)
+                    raise InputError(
+                        f"{archive.name}: {name!r} is a link, a device or encrypted", layout.HOSTILE
+                    )
                 guard.admit(name, info.file_size)
                 with opened.open(info) as member:
                     data = member.read(layout.MAX_MEMBER_BYTES + 1)
                 if len(data) != info.file_size:
-                    raise InputError(f"{archive.name}: {name!r} is not as long as the archive says", layout.HOSTILE)
+                    raise InputError(
+                        f"{archive.name}: {name!r} is not as long as the archive says",
+                        layout.HOSTILE,
+                    )
                 yield name, data
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
         raise InputError(
-            f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
+            f"{archive.name} cannot be read: {error}",
+            "remove it from the cache (`make clean-cache`) and run again",
         ) from error
 
 
@@ -156,14 +198,20 @@ def _cached(folder: Path, filename: str, sha256: str) -> Path | None:
 
 
 def _download(chosen: index.IndexFile, folder: Path, progress: Progress) -> Path:
-    """Put a file of the index in its place, once its bytes have the hash that is said of it. Raises InputError."""
+    """Put a file of the index in its place, once its bytes have the hash that is said of it.
+
+    Raises InputError.
+    """
     progress(f"downloading {chosen.filename}")
     _, body, _ = index.fetch(chosen.url)
     found = hashlib.sha256(body).hexdigest()
     if found != chosen.sha256:
         raise InputError(
             f"{chosen.filename}: sha256 is {found}, the index says {chosen.sha256}",
-            "nothing was kept of it; a proxy or mirror may have changed it: check UV_DEFAULT_INDEX / PIP_INDEX_URL",
+            (
+                "nothing was kept of it; a proxy or mirror may have changed it: check "
+                "UV_DEFAULT_INDEX / PIP_INDEX_URL"
+            ),
         )
     file = _place(folder, chosen.filename, found)
     with cache.replacing(file) as new:

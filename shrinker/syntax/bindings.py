@@ -1,4 +1,5 @@
-"""Where names get their values: the bindings of a module, class or function body, each with its guards.
+"""Where names get their values: the bindings of a module, class or function body, each with its
+guards.
 
 A binding's guards are the branches around it. Whether it is live is asked later, when the facts
 can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None` one binding.
@@ -21,8 +22,9 @@ class Branch:
     """One branch around a binding."""
 
     kind: str
-    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`), ``loop``
-    (and the case of a `match`, which nothing decides either)."""
+    """``if`` (needs `test` to be `polarity`), ``try`` (body of `node`), ``handler`` (of `node`),
+    ``loop`` (and the case of a `match`, which nothing decides either).
+    """
     test: ast.expr | None = None
     polarity: bool = True
     node: ast.Try | None = None
@@ -33,8 +35,10 @@ class Binding:
     """One place that binds a name."""
 
     kind: str
-    """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``; ``opaque`` for any other, of which `value` is what
-    one of several targets or a ``:=`` gets, where that is written."""
+    """``module`` (import), ``from``, ``value`` (plain assignment), ``def``, ``class``; ``opaque``
+    for any other, of which `value` is what one of several targets or a ``:=`` gets, where that is
+    written.
+    """
     line: int
     guards: tuple[Branch, ...]
     module: str = ""
@@ -62,15 +66,18 @@ class Bindings:
 
 
 def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
-    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes."""
+    """Bindings of a scope's own statements; bodies of nested functions and classes are other
+    scopes.
+    """
     found = Bindings()
     _Collector(package, found).block(body, ())
     return found
 
 
 def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
-    """Line of each definition of a module, and of the first place that binds any other name of it, perhaps but for `imports`; in classes
-    by dotted names."""
+    """Line of each definition of a module, and of the first place that binds any other name of it,
+    perhaps but for `imports`; in classes by dotted names.
+    """
     found: dict[str, int] = {}
     bodies = [("", tree.body)]
     for name, node in definitions(tree):
@@ -79,7 +86,12 @@ def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
             bodies.append((f"{name}.", node.body))
     for around, body in bodies:
         here = collect(body, "")
-        rows = ((name, row.line) for name, bound in here.names.items() for row in bound if imports or not row.module)
+        rows = (
+            (name, row.line)
+            for name, bound in here.names.items()
+            for row in bound
+            if imports or not row.module
+        )
         for name, line in (*rows, *here.declared.items()):
             found.setdefault(around + name, line)
     return found
@@ -97,7 +109,8 @@ class _Collector:
             if isinstance(statement, _LEAVES):
                 break
         for statement in rest:
-            # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
+            # Never run, whatever the facts say: the name is of this scope all the same, and nothing
+            # gives it a value.
             unreached = Bindings()
             _Collector(self.package, unreached)._statement(statement, guards)
             for name, bindings in unreached.names.items():
@@ -115,7 +128,9 @@ class _Collector:
             case ast.Import():
                 for alias in node.names:
                     name = bound_name(node, alias)
-                    found.add(name, Binding("module", line, guards, alias.name if alias.asname else name))
+                    found.add(
+                        name, Binding("module", line, guards, alias.name if alias.asname else name)
+                    )
             case ast.ImportFrom():
                 for module, imported, name in names_of(node, self.package):
                     binding = Binding("from", line, guards, module, imported)
@@ -145,7 +160,10 @@ class _Collector:
                 self.block(node.body, (*guards, Branch("if", node.test, True)))
                 self.block(node.orelse, (*guards, Branch("if", node.test, False)))
             case ast.Try():
-                tried, handled = (*guards, Branch("try", node=node)), (*guards, Branch("handler", node=node))
+                tried, handled = (
+                    (*guards, Branch("try", node=node)),
+                    (*guards, Branch("handler", node=node)),
+                )
                 self.block(node.body, tried)
                 for handler in node.handlers:
                     if handler.name:
@@ -179,9 +197,16 @@ class _Collector:
                     self.block(case.body, inner)
 
     def _target(
-        self, target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], alone: bool = True
+        self,
+        target: ast.expr,
+        value: ast.expr | None,
+        line: int,
+        guards: tuple[Branch, ...],
+        alone: bool = True,
     ) -> None:
-        """Note what a target binds; of several, what one gets may change with the others, so that nothing evaluates it."""
+        """Note what a target binds; of several, what one gets may change with the others, so that
+        nothing evaluates it.
+        """
         match target:
             case ast.Name(id=name):
                 kind = "value" if alone and value is not None else "opaque"
@@ -191,7 +216,10 @@ class _Collector:
             case ast.Tuple(elts=inner) | ast.List(elts=inner):
                 values: list[ast.expr | None] = [None] * len(inner)
                 if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
-                    values = [None if isinstance(element, ast.Starred) else element for element in value.elts]
+                    values = [
+                        None if isinstance(element, ast.Starred) else element
+                        for element in value.elts
+                    ]
                 for item, element in zip(inner, values, strict=True):
                     self._target(item, element, line, guards, alone=False)
 
@@ -200,4 +228,6 @@ class _Collector:
         if [part for part in walk(node) if part.__class__ is ast.NamedExpr]:
             for part in evaluated(node):
                 if isinstance(part, ast.NamedExpr):
-                    self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))
+                    self.found.add(
+                        part.target.id, Binding("opaque", line, guards, value=part.value)
+                    )

@@ -1,4 +1,7 @@
-"""CMake's language: commands and their arguments, with the lines that they stand on. No decisions."""
+"""CMake's language: commands and their arguments, with the lines that they stand on.
+
+No decisions.
+"""
 
 import re
 from collections import Counter
@@ -63,7 +66,9 @@ def read_cmake(text: str) -> tuple[Command, ...]:
                 depth += 1 if token.text == "(" else -1
             else:
                 line = token.lines[0]
-                arguments.append(Argument(token.text, line, len(token.lines) == 1 and beside[line] == 1))
+                arguments.append(
+                    Argument(token.text, line, len(token.lines) == 1 and beside[line] == 1)
+                )
             if not depth:
                 found.append(Command(name.text.lower(), name.lines[0], tuple(arguments)))
                 break

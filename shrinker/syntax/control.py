@@ -1,4 +1,6 @@
-"""Control flow: does a statement leave its block, make a generator, ask for the exception, run something."""
+"""Control flow: does a statement leave its block, make a generator, ask for the exception, run
+something.
+"""
 
 import ast
 from collections.abc import Iterable
@@ -13,9 +15,13 @@ OF_FRAMES = frozenset({"capture_locals", "co_varnames", "f_locals", "getargvalue
 
 
 def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
-    """True for ``if __name__ == "__main__":`` without another arm: what runs where the module is run as a program."""
+    """True for ``if __name__ == "__main__":`` without another arm: what runs where the module is
+    run as a program.
+    """
     match node:
-        case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
+        case ast.If(
+            ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]
+        ):
             return True
     return False
 
@@ -43,12 +49,16 @@ _EXCEPTION = frozenset({"exc_info", "exception", "print_exc", "format_exc"})
 
 
 def asks_for_exception(parts: Iterable[ast.AST]) -> bool:
-    """True when code of a handler raises or prints the exception that is being handled without naming it."""
+    """True when code of a handler raises or prints the exception that is being handled without
+    naming it.
+    """
     for part in parts:
         match part:
             case ast.Raise(exc=None):
                 return True
-            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=name) if name in _EXCEPTION:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=name) if (
+                name in _EXCEPTION
+            ):
                 return True
     return False
 
@@ -73,4 +83,6 @@ def declares(node: Function) -> set[str]:
 
 def rebinds(node: Function, names: set[str]) -> bool:
     """True when the function itself still mentions one of the names."""
-    return bool(names) and any(isinstance(part, ast.Name) and part.id in names for part in own_nodes(node))
+    return bool(names) and any(
+        isinstance(part, ast.Name) and part.id in names for part in own_nodes(node)
+    )

@@ -12,8 +12,9 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
-    """The dotted name that an import statement means, of which `ast` tells module and level (number of dots), where relative ones start
-    from a package: itself, or the one around a module."""
+    """The dotted name that an import statement means, of which `ast` tells module and level (number
+    of dots), where relative ones start from a package: itself, or the one around a module.
+    """
     if not level:
         return module or ""
     base = package.split(".")
@@ -39,11 +40,15 @@ def with_packages(names: Iterable[str]) -> frozenset[str]:
 
 def bound_name(node: Import, alias: ast.alias) -> str:
     """The name that an import binds."""
-    return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
+    return alias.asname or (
+        alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
+    )
 
 
 def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
-    """Module, name in it (empty for the module itself, ``*`` for all names) and what is bound, of each name of an import."""
+    """Module, name in it (empty for the module itself, ``*`` for all names) and what is bound, of
+    each name of an import.
+    """
     if isinstance(node, ast.Import):
         return [(alias.name, "", bound_name(node, alias)) for alias in node.names]
     source = sys.intern(absolute(node.module, node.level, package))

@@ -24,7 +24,9 @@ def is_special(name: str) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """Tell whether a name is one that its own package alone is meant to use: `_run`, not `__run` nor `__init__`."""
+    """Tell whether a name is one that its own package alone is meant to use: `_run`, not `__run`
+    nor `__init__`.
+    """
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -44,7 +46,9 @@ def attribute_chain(node: ast.AST) -> tuple[ast.AST, tuple[str, ...]]:
 
 
 def written(node: ast.expr) -> str:
-    """A name as it is written: ``self.device``; only its end where it hangs on something else than a name."""
+    """A name as it is written: ``self.device``; only its end where it hangs on something else than
+    a name.
+    """
     if isinstance(node, ast.Attribute):
         return f"{written(node.value)}.{node.attr}".removeprefix(".")
     return node.id if isinstance(node, ast.Name) else ""
@@ -54,7 +58,13 @@ def last_name(node: ast.expr) -> str:
     """Last name of a dotted expression, its subscripts left out; empty for any other."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
 
 
 def first_name(node: ast.expr) -> str:
@@ -65,9 +75,14 @@ def first_name(node: ast.expr) -> str:
 
 
 def assigned(node: ast.stmt) -> tuple[ast.expr, ast.expr] | tuple[None, None]:
-    """The target of an assignment that has one alone, and what it gets; of any other statement nothing."""
+    """The target of an assignment that has one alone, and what it gets; of any other statement
+    nothing.
+    """
     match node:
-        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+        case (
+            ast.Assign(targets=[target], value=value)
+            | ast.AnnAssign(target=target, value=ast.expr() as value)
+        ):
             return target, value
     return None, None
 
@@ -90,7 +105,9 @@ def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def reads_in(tree: ast.AST) -> set[str]:
-    """Names that the code below a node reads, or may read through a string: an annotation, an argument of `getattr`."""
+    """Names that the code below a node reads, or may read through a string: an annotation, an
+    argument of `getattr`.
+    """
     found: set[str] = set()
     documentation: set[ast.expr] = set()
     for node in walk(tree):
@@ -102,7 +119,9 @@ def reads_in(tree: ast.AST) -> set[str]:
             case ast.Expr(value=ast.Constant()):
                 # Parents come before what is in them.
                 documentation.add(node.value)
-            case ast.Constant(value=str() as text) if len(text) < _LONGEST and node not in documentation:
+            case ast.Constant(value=str() as text) if (
+                len(text) < _LONGEST and node not in documentation
+            ):
                 found.update(_WORDS.findall(text))
     return found
 
@@ -111,20 +130,25 @@ _SETTING = re.compile(r"([A-Za-z_]\w*)[\"']?[ \t]*[=:]")
 
 
 def names_in_settings(text: str) -> list[str]:
-    """Find the names that a text may give values to: `"depth=1;path:x"` gives `depth` and `path`, `'{"use": 1}'` gives `use`,
-    and `"--use-graph"`, which is an option, gives `use_graph`."""
+    """Find the names that a text may give values to: `"depth=1;path:x"` gives `depth` and `path`,
+    `'{"use": 1}'` gives `use`, and `"--use-graph"`, which is an option, gives `use_graph`.
+    """
     if text.startswith("--"):
         return spelled_otherwise(text)
     return _SETTING.findall(text)
 
 
-_GIVEN = re.compile(r"(?:[=:\[,]|^[ \t]*-)[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)", re.MULTILINE)
+_GIVEN = re.compile(
+    r"(?:[=:\[,]|^[ \t]*-)[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)", re.MULTILINE
+)
 _STEP = re.compile(r"^[ \t]*-[ \t]*([A-Za-z_]\w*)[ \t]*:", re.MULTILINE)
 
 
 def names_in_values(text: str) -> list[str]:
-    """Find the names that a text may give as values: `'{"method": "add"}'` gives `add`, `"first = load\\nrest: clean"` gives
-    `load` and `clean`, and a list of steps, `"- load: {rows: 3}\\n- total"`, gives `load` and `total`."""
+    """Find the names that a text may give as values: `'{"method": "add"}'` gives `add`, `"first =
+    load\\nrest: clean"` gives `load` and `clean`, and a list of steps, `"- load: {rows: 3}\\n-
+    total"`, gives `load` and `total`.
+    """
     return [*_GIVEN.findall(text), *_STEP.findall(text)]
 
 
@@ -151,8 +175,9 @@ def names_in_code(text: str) -> set[str]:
 
 
 def spelled_otherwise(text: str) -> list[str]:
-    """Find names that code commonly makes of a text: `"dump-stats"` and `"--dump-stats"` give `dump_stats`, and `"POST"` gives
-    `post`."""
+    """Find names that code commonly makes of a text: `"dump-stats"` and `"--dump-stats"` give
+    `dump_stats`, and `"POST"` gives `post`.
+    """
     found = [text.removeprefix("--").replace("-", "_")] if "-" in text else []
     found += [each.lower() for each in (text, *found) if each.isupper()]
     return [name for name in found if name.isidentifier()]

@@ -1,5 +1,6 @@
-"""Where code stands in its file, as `ast` counts: lines from 1, columns from 0 in UTF-8 bytes. The lines of a text, which of them hold a word,
-and which are those of another version of it.
+"""Where code stands in its file, as `ast` counts: lines from 1, columns from 0 in UTF-8 bytes.
+
+The lines of a text, which of them hold a word, and which are those of another version of it.
 """
 
 import ast
@@ -17,12 +18,20 @@ Placed = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast
 
 def span(node: Placed) -> Span:
     """Position of a node in the original file."""
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+    return Span(
+        node.lineno,
+        node.col_offset,
+        node.end_lineno or node.lineno,
+        node.end_col_offset or node.col_offset,
+    )
 
 
 def first_line(node: Placed) -> int:
     """The line on which a statement starts, its decorators included."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
+    if (
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.decorator_list
+    ):
         return node.decorator_list[0].lineno
     return node.lineno
 
@@ -33,7 +42,9 @@ def is_elif(rows: Sequence[str], node: ast.stmt) -> bool:
 
 
 def meets(lines: Sequence[int], node: Placed) -> bool:
-    """True when a node stands on one of some lines, which are sorted; of a definition its decorators count, too."""
+    """True when a node stands on one of some lines, which are sorted; of a definition its
+    decorators count, too.
+    """
     first = first_line(node)
     index = bisect_left(lines, first)
     return index < len(lines) and lines[index] <= (node.end_lineno or first)
@@ -53,7 +64,9 @@ _WORD = re.compile(r"\w+")
 
 
 class Lines:
-    """Lines of one file: only the ends of line that Python knows part them, a form feed does not."""
+    """Lines of one file: only the ends of line that Python knows part them, a form feed
+    does not.
+    """
 
     def __init__(self, source: str) -> None:
         self.text = source.replace("\r\n", "\n").replace("\r", "\n") if "\r" in source else source
@@ -73,7 +86,9 @@ class Lines:
 
     def holding(self, words: Iterable[str]) -> list[int]:
         """Numbers (from 1, ascending) of the lines that hold one of these words as a whole."""
-        return sorted({line for word in self.words & frozenset(words) for line in self._lines_of(word)})
+        return sorted(
+            {line for word in self.words & frozenset(words) for line in self._lines_of(word)}
+        )
 
     def _lines_of(self, word: str) -> list[int]:
         found = self._holding.get(word)
@@ -81,14 +96,19 @@ class Lines:
             text, at = self.text, -1
             found = self._holding[word] = []
             while (at := text.find(word, at + 1)) >= 0:
-                if not (_is_word(text[at - 1 : at]) or _is_word(text[at + len(word) : at + len(word) + 1])):
+                if not (
+                    _is_word(text[at - 1 : at])
+                    or _is_word(text[at + len(word) : at + len(word) + 1])
+                ):
                     found.append(bisect_right(self._ends, at) + 1)
         return found
 
 
 @lru_cache(maxsize=4)
 def _words_of(text: str) -> frozenset[str]:
-    """Of the last texts: a file is asked for its words by all that look at it, one after the other."""
+    """Of the last texts: a file is asked for its words by all that look at it, one after
+    the other.
+    """
     return frozenset(_WORD.findall(text))
 
 
@@ -97,7 +117,9 @@ def _is_word(sign: str) -> bool:
 
 
 def line_elsewhere(line: int, here: str, there: str) -> int:
-    """Number of the line of another version of a text that a line of this one is, spaces around it left out; 0 where it has none."""
+    """Number of the line of another version of a text that a line of this one is, spaces around it
+    left out; 0 where it has none.
+    """
     rows, others = ([row.strip() for row in text.split("\n")] for text in (here, there))
     for block in difflib.SequenceMatcher(None, others, rows, autojunk=False).get_matching_blocks():
         if block.b < line <= block.b + block.size:

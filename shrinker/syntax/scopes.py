@@ -1,9 +1,11 @@
-"""Which scope a name belongs to: of a module, class, function, lambda or comprehension, by Python's rules.
+"""Which scope a name belongs to: of a module, class, function, lambda or comprehension, by Python's
+rules.
 
-scope = scope_of(tree, package)               # frozen, like all scopes inside
-inner = scope.inside(function)                # of a definition, lambda or comprehension that stands in it
-owner = inner.owner("name")                   # the scope whose name that is; None for a builtin, or by a star import
-owner.values("name")                          # the places that bind it there, each with its branches
+scope = scope_of(tree, package)               # frozen, like all scopes inside inner =
+scope.inside(function)                # of a definition, lambda or comprehension that stands in it
+owner = inner.owner("name")                   # the scope whose name that is; None for a builtin, or
+by a star import owner.values("name")                          # the places that bind it there, each
+with its branches
 """
 
 import ast
@@ -40,10 +42,14 @@ class Scope:
         """True when the scope itself binds a name."""
         if name in self.bindings.globals or name in self.bindings.nonlocals:
             return False
-        return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
+        return (
+            name in self.parameters or name in self.bindings.names or name in self.bindings.declared
+        )
 
     def owner(self, name: str) -> "Scope | None":
-        """The scope that a name belongs to where it is read in this one; None for a builtin, and for what a star import gives."""
+        """The scope that a name belongs to where it is read in this one; None for a builtin, and
+        for what a star import gives.
+        """
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings.globals:
@@ -57,14 +63,18 @@ class Scope:
         return None
 
     def values(self, name: str) -> Sequence[Binding] | None:
-        """The places that bind a name of this scope; None where it may get any value from elsewhere."""
+        """The places that bind a name of this scope; None where it may get any value from
+        elsewhere.
+        """
         if name in self.parameters or name in self.rebound:
             return None
         return self.bindings.names.get(name, ())
 
 
 def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
-    """The scope of a module or of what stands in one; `outer` is None for a module, and where nobody asks for what is outside."""
+    """The scope of a module or of what stands in one; `outer` is None for a module, and where
+    nobody asks for what is outside.
+    """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
     match node:
         case ast.Module() | ast.ClassDef():
@@ -73,12 +83,16 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
                 _add_globals(node, package, bindings)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             bindings, parameters = collect(node.body, package), parameters_of(node.args)
-            rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)
+            rebound = frozenset(
+                n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names
+            )
         case ast.Lambda():
             body = ast.Expr(node.body, lineno=node.body.lineno)
             bindings, parameters = collect([body], package), parameters_of(node.args)
         case _:
-            parameters = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
+            parameters = frozenset(
+                n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)
+            )
     return Scope(node, outer, package, bindings, parameters, rebound)
 
 
@@ -95,7 +109,13 @@ def _add_globals(tree: ast.Module, package: str, found: Bindings) -> None:
 
 def arguments_of(arguments: ast.arguments) -> list[ast.arg]:
     """All parameters: by position, by name, then the rest of both."""
-    found = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    found = (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    )
     return [argument for argument in found if argument is not None]
 
 

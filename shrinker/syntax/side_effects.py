@@ -1,8 +1,9 @@
-"""Side effects: what code is known to do nothing besides making a value, by its syntax and the names that it calls.
+"""Side effects: what code is known to do nothing besides making a value, by its syntax and the
+names that it calls.
 
-Reading names, attributes and items counts as free of them (see ARCHITECTURE.md). What is not listed here may do anything.
-Functions that return calls say which names of the module must be free of effects, too, for the answer to hold; `facts.calls`
-adds what the closed world knows of names.
+Reading names, attributes and items counts as free of them (see ARCHITECTURE.md). What is not listed
+here may do anything. Functions that return calls say which names of the module must be free of
+effects, too, for the answer to hold; `facts.calls` adds what the closed world knows of names.
 """
 
 import ast
@@ -16,24 +17,140 @@ from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, evaluated, walk
 
 _WRAPPERS = frozenset(
-    {"staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "lru_cache", "cache", "overload"}
-    | {"override", "final", "wraps", "contextmanager", "asynccontextmanager", "dataclass", "total_ordering"}
-    | {"runtime_checkable", "no_grad", "inference_mode", "torch.compile", "triton.jit", "triton.autotune"}
+    {
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "abstractmethod",
+        "lru_cache",
+        "cache",
+        "overload",
+    }
+    | {
+        "override",
+        "final",
+        "wraps",
+        "contextmanager",
+        "asynccontextmanager",
+        "dataclass",
+        "total_ordering",
+    }
+    | {
+        "runtime_checkable",
+        "no_grad",
+        "inference_mode",
+        "torch.compile",
+        "triton.jit",
+        "triton.autotune",
+    }
     | {"triton.heuristics", "tilelang.jit", "torch.jit.script", "torch.jit.unused"}
 )
-"""Decorators that hand the definition back and tell nobody else of it; a dotted name must match its end."""
+"""Decorators that hand the definition back and tell nobody else of it; a dotted name must match its
+end.
+"""
 _PURE_FUNCTIONS = frozenset(
-    {"ConfigDict", "ContextVar", "Counter", "Field", "NewType", "OrderedDict", "ParamSpec", "Path", "TypeVar"}
-    | {"abs", "all", "any", "asyncio.Lock", "attrgetter", "auto", "bool", "bytes", "callable", "cast"}
-    | {"collections.OrderedDict", "collections.defaultdict", "collections.deque", "collections.namedtuple"}
-    | {"contextvars.ContextVar", "ctypes.c_void_p", "dataclasses.field", "defaultdict", "deque", "dict"}
-    | {"enum.auto", "enumerate", "field", "float", "frozenset", "functools.partial", "getLogger", "getattr"}
-    | {"hasattr", "importlib.util.find_spec", "inspect.signature", "int", "isinstance", "issubclass"}
-    | {"itemgetter", "iter", "len", "list", "logging.getLogger", "map", "math.log", "math.sqrt", "max", "min"}
-    | {"namedtuple", "object", "operator.attrgetter", "operator.itemgetter", "os.environ.get", "os.getenv"}
-    | {"os.path.abspath", "os.path.basename", "os.path.dirname", "os.path.expanduser", "os.path.join"}
-    | {"partial", "pathlib.Path", "property", "pydantic.ConfigDict", "range", "re.compile", "re.escape"}
-    | {"reversed", "round", "set", "sorted", "str", "string.Template", "struct.Struct", "struct.calcsize"}
+    {
+        "ConfigDict",
+        "ContextVar",
+        "Counter",
+        "Field",
+        "NewType",
+        "OrderedDict",
+        "ParamSpec",
+        "Path",
+        "TypeVar",
+    }
+    | {
+        "abs",
+        "all",
+        "any",
+        "asyncio.Lock",
+        "attrgetter",
+        "auto",
+        "bool",
+        "bytes",
+        "callable",
+        "cast",
+    }
+    | {
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.deque",
+        "collections.namedtuple",
+    }
+    | {
+        "contextvars.ContextVar",
+        "ctypes.c_void_p",
+        "dataclasses.field",
+        "defaultdict",
+        "deque",
+        "dict",
+    }
+    | {
+        "enum.auto",
+        "enumerate",
+        "field",
+        "float",
+        "frozenset",
+        "functools.partial",
+        "getLogger",
+        "getattr",
+    }
+    | {
+        "hasattr",
+        "importlib.util.find_spec",
+        "inspect.signature",
+        "int",
+        "isinstance",
+        "issubclass",
+    }
+    | {
+        "itemgetter",
+        "iter",
+        "len",
+        "list",
+        "logging.getLogger",
+        "map",
+        "math.log",
+        "math.sqrt",
+        "max",
+        "min",
+    }
+    | {
+        "namedtuple",
+        "object",
+        "operator.attrgetter",
+        "operator.itemgetter",
+        "os.environ.get",
+        "os.getenv",
+    }
+    | {
+        "os.path.abspath",
+        "os.path.basename",
+        "os.path.dirname",
+        "os.path.expanduser",
+        "os.path.join",
+    }
+    | {
+        "partial",
+        "pathlib.Path",
+        "property",
+        "pydantic.ConfigDict",
+        "range",
+        "re.compile",
+        "re.escape",
+    }
+    | {
+        "reversed",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "string.Template",
+        "struct.Struct",
+        "struct.calcsize",
+    }
     | {"sum", "super", "textwrap.dedent", "threading.Lock", "threading.RLock", "threading.local"}
     | {"time.perf_counter", "time.time", "tl.constexpr", "torch.cuda.is_available", "torch.device"}
     | {"torch.finfo", "torch.iinfo", "tuple", "type", "typing.TypeVar", "typing.cast"}
@@ -41,18 +158,53 @@ _PURE_FUNCTIONS = frozenset(
 )
 """Functions and classes that make a value and nothing else, as they are written."""
 _PURE_METHODS = frozenset(
-    {"copy", "count", "decode", "difference", "encode", "endswith", "format", "index", "intersection"}
-    | {"items", "join", "keys", "lower", "lstrip", "replace", "rstrip", "split", "startswith", "strip", "union"}
+    {
+        "copy",
+        "count",
+        "decode",
+        "difference",
+        "encode",
+        "endswith",
+        "format",
+        "index",
+        "intersection",
+    }
+    | {
+        "items",
+        "join",
+        "keys",
+        "lower",
+        "lstrip",
+        "replace",
+        "rstrip",
+        "split",
+        "startswith",
+        "strip",
+        "union",
+    }
     | {"upper", "values", "with_suffix"}
 )
 _CALLING = frozenset({"map", "max", "min", "sorted"})
 """Functions that call what they are given."""
 _BY_HAND = frozenset(
-    {"lru_cache", "functools.lru_cache", "functools.cache", "torch.compile", "triton.jit", "triton.autotune"}
+    {
+        "lru_cache",
+        "functools.lru_cache",
+        "functools.cache",
+        "torch.compile",
+        "triton.jit",
+        "triton.autotune",
+    }
 )
-"""Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
-_OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__", "__set_name__"})
-"""Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
+"""Decorators that change nothing of what they are given: called by hand, they make a value like any
+other function.
+"""
+_OWN_MAKING = frozenset(
+    {"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__", "__set_name__"}
+)
+"""Methods by which making an object, or storing in it, is not what Python does by itself, or losing
+it does something.
+"""
 
 
 Own = frozenset[str]
@@ -60,7 +212,9 @@ Own = frozenset[str]
 
 
 def hands_back(decorator: ast.expr) -> bool:
-    """True for a decorator that hands the definition back and tells nobody else of it, whatever making it does."""
+    """True for a decorator that hands the definition back and tells nobody else of it, whatever
+    making it does.
+    """
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
     return name.endswith((".setter", ".getter", ".deleter")) or any(
         name == w or (name.endswith("." + w) and name.count(".") <= 2) for w in _WRAPPERS
@@ -73,12 +227,15 @@ def only_wraps(decorator: ast.expr, own: Own = frozenset()) -> bool:
 
 
 def is_wrapper(value: ast.expr) -> bool:
-    """True for a decorator that is made here, to be applied by its name: ``tuned = triton.autotune(configs=...)``."""
+    """True for a decorator that is made here, to be applied by its name: ``tuned =
+    triton.autotune(configs=...)``.
+    """
     return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
 
 
 def wrapping_calls(decorator: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
-    """Find what must be pure for a decorator to hand the definition back and tell nobody else of it.
+    """Find what must be pure for a decorator to hand the definition back and tell nobody else of
+    it.
 
     Args:
         decorator: as it is written, perhaps a call.
@@ -91,7 +248,11 @@ def wrapping_calls(decorator: ast.expr, own: Own = frozenset()) -> frozenset[str
     of_property = dotted(made).endswith((".setter", ".getter", ".deleter"))
     if not hands_back(decorator) or (first_name(made) in own and not of_property):
         return frozenset({decorator.id}) if isinstance(decorator, ast.Name) else None
-    given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    given = (
+        [*decorator.args, *(k.value for k in decorator.keywords)]
+        if isinstance(decorator, ast.Call)
+        else []
+    )
     return joined(open_calls(argument, own) for argument in given)
 
 
@@ -117,7 +278,9 @@ def open_calls(node: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
             case ast.Call() if _is_known(part):
                 if last_name(part.func) in _CALLING:
                     given = (*part.args, *(keyword.value for keyword in part.keywords))
-                    found.update(each.id for each in given if isinstance(each, ast.Name) and each.id in own)
+                    found.update(
+                        each.id for each in given if isinstance(each, ast.Name) and each.id in own
+                    )
                 if first_name(part.func) not in own:
                     continue
                 match part.func:
@@ -162,7 +325,8 @@ def _is_known(call: ast.Call) -> bool:
 def function_calls(
     node: Function, made: str = "", fixed: frozenset[str] = frozenset(), own: Own = frozenset()
 ) -> tuple[str, ...] | None:
-    """Names of its module, sorted, that a function calls where calling it makes a value and does nothing else; None where it may do more.
+    """Names of its module, sorted, that a function calls where calling it makes a value and does
+    nothing else; None where it may do more.
 
     Args:
         made: the parameter whose attributes it may set: the object that is being made.
@@ -180,15 +344,26 @@ def function_calls(
         return isinstance(target, ast.Name)
 
     parts = joined(_statement(statement, is_place, own) for statement in node.body)
-    if parts is None or is_generator(node) or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
+    if (
+        parts is None
+        or is_generator(node)
+        or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body))
+    ):
         return None
     return tuple(sorted(parts))
 
 
 def class_calls(node: ast.ClassDef, own: Own = frozenset()) -> tuple[str, ...] | None:
-    """The same of making an object of a class that inherits from nothing and is made as Python makes classes."""
+    """The same of making an object of a class that inherits from nothing and is made as Python
+    makes classes.
+    """
     methods = [s for s in node.body if isinstance(s, Function)]
-    if node.bases or node.keywords or node.decorator_list or any(method.name in _OWN_MAKING for method in methods):
+    if (
+        node.bases
+        or node.keywords
+        or node.decorator_list
+        or any(method.name in _OWN_MAKING for method in methods)
+    ):
         return None
     match [method for method in methods if method.name == "__init__"]:
         case []:
@@ -198,7 +373,9 @@ def class_calls(node: ast.ClassDef, own: Own = frozenset()) -> tuple[str, ...] |
     return None
 
 
-def _statement(node: ast.stmt, is_place: Callable[[ast.expr], bool], own: Own = frozenset()) -> frozenset[str] | None:
+def _statement(
+    node: ast.stmt, is_place: Callable[[ast.expr], bool], own: Own = frozenset()
+) -> frozenset[str] | None:
     """Names whose calls must be pure for a statement to set such targets and do nothing else."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
@@ -214,7 +391,9 @@ def _statement(node: ast.stmt, is_place: Callable[[ast.expr], bool], own: Own = 
         case ast.Return(value=value) | ast.AnnAssign(value=value):
             return open_calls(value, own) if value is not None else frozenset()
         case ast.If():
-            blocks = (_statement(statement, is_place, own) for statement in (*node.body, *node.orelse))
+            blocks = (
+                _statement(statement, is_place, own) for statement in (*node.body, *node.orelse)
+            )
             return joined((open_calls(node.test, own), *blocks))
     return None
 
@@ -226,9 +405,12 @@ def bound_by(*body: ast.stmt) -> frozenset[str]:
 
 
 def is_inert(tree: ast.Module) -> bool:
-    """True when importing a module does nothing but import, define, and make values, whatever is decided in it."""
+    """True when importing a module does nothing but import, define, and make values, whatever is
+    decided in it.
+    """
     return not any(
-        isinstance(s, ast.Try) or (isinstance(s, ast.If) and not _typing_only(s)) or acts(s) for s in tree.body
+        isinstance(s, ast.Try) or (isinstance(s, ast.If) and not _typing_only(s)) or acts(s)
+        for s in tree.body
     )
 
 
@@ -238,7 +420,8 @@ def acts(node: ast.stmt) -> bool:
 
 
 def acting_calls(node: ast.stmt, own: Own = frozenset()) -> frozenset[str] | None:
-    """Find what must be pure for a statement of a module or class to bind names and do nothing else.
+    """Find what must be pure for a statement of a module or class to bind names and do nothing
+    else.
 
     Returns:
         As `open_calls` does.
@@ -268,7 +451,10 @@ def acting_calls(node: ast.stmt, own: Own = frozenset()) -> frozenset[str] | Non
 
 def unpacks(target: ast.expr) -> bool:
     """True for a target that is a name, or a tuple of names."""
-    return all(isinstance(part, ast.Name) for part in (target.elts if isinstance(target, ast.Tuple) else (target,)))
+    return all(
+        isinstance(part, ast.Name)
+        for part in (target.elts if isinstance(target, ast.Tuple) else (target,))
+    )
 
 
 def _typing_only(node: ast.If) -> bool:

@@ -1,4 +1,6 @@
-"""Walk syntax trees fast: the whole package is walked several times a run, and `ast.walk` is a third of the cost."""
+"""Walk syntax trees fast: the whole package is walked several times a run, and `ast.walk` is a
+third of the cost.
+"""
 
 import ast
 import re
@@ -27,13 +29,17 @@ class _OfKind(dict[type[ast.AST], T]):
 
 def _holders(kind: type[ast.AST]) -> tuple[str, ...]:
     # The grammar, which each class of `ast` has as its documentation, tells what a field may hold.
-    grammar = next(base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__)
+    grammar = next(
+        base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__
+    )
     leaves = {name for held, name in _DECLARED.findall(grammar) if held in _LEAVES}
     return tuple(name for name in kind._fields if name not in leaves)
 
 
 HOLDERS = _OfKind(_holders)
-"""The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
+"""The fields of each class that hold nodes: most nodes are names, constants and attributes, with
+one or none.
+"""
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields of a node that hold statements, or clauses that hold them."""
 BLOCKS_OF = _OfKind(lambda kind: tuple(name for name in BLOCKS if name in kind._fields))
@@ -59,7 +65,8 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     pop, push, known = stack.pop, stack.append, HOLDERS
     while stack:
         current = pop()
-        # Of an element that is not written there is None: ``{**rest}``, a parameter without a default.
+        # Of an element that is not written there is None: ``{**rest}``, a parameter without a
+        # default.
         if current is not None:
             yield current
             fields = known[current.__class__]
@@ -87,7 +94,9 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Every statement below a node, nested functions and classes included; expressions are not entered."""
+    """Every statement below a node, nested functions and classes included; expressions are not
+    entered.
+    """
     stack: list[ast.AST] = [node]
     known = BLOCKS_OF
     while stack:
@@ -113,7 +122,9 @@ def functions(node: ast.AST) -> Iterator[Function]:
 
 
 def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definition]]:
-    """Functions and classes below a module or class, on any branch but not within functions, by their names with those `around`."""
+    """Functions and classes below a module or class, on any branch but not within functions, by
+    their names with those `around`.
+    """
     for child in children(node):
         if isinstance(child, Definition):
             name = f"{around}.{child.name}" if around else child.name
@@ -134,8 +145,12 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def own_nodes(definition: Definition | ast.Lambda) -> Iterator[ast.AST]:
-    """Every node of the body of a function, class or lambda, but for what stands in functions and classes within it."""
-    stack: list[ast.AST] = [definition.body] if isinstance(definition, ast.Lambda) else list(definition.body)
+    """Every node of the body of a function, class or lambda, but for what stands in functions and
+    classes within it.
+    """
+    stack: list[ast.AST] = (
+        [definition.body] if isinstance(definition, ast.Lambda) else list(definition.body)
+    )
     while stack:
         part = stack.pop()
         yield part

@@ -1,1 +1,3 @@
-"""Following upstream from day to day: compare what two of its trees give, move the pin, publish, look at what is new."""
+"""Following upstream from day to day: compare what two of its trees give, move the pin, publish,
+look at what is new.
+"""

@@ -1,5 +1,5 @@
-"""Move the pin to another upstream: generate, judge, compare, hold what that costs against the profile's budget, and only then keep it; else
-everything is as it was.
+"""Move the pin to another upstream: generate, judge, compare, hold what that costs against the
+profile's budget, and only then keep it; else everything is as it was.
 """
 
 import contextlib
@@ -37,7 +37,9 @@ _LISTED = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bump(Request):
-    """What is asked for: a release, a commit, or a release and the commit that is its submodule's; and how its tree is made."""
+    """What is asked for: a release, a commit, or a release and the commit that is its submodule's;
+    and how its tree is made.
+    """
 
     upstream: str | None = None
     """Follows from these."""
@@ -61,11 +63,15 @@ class Bumped:
     after: str
     review: Review
     unknown: Diagnosis | None
-    """What the rules do not know of the new upstream; None where the bump was refused before that was asked."""
+    """What the rules do not know of the new upstream; None where the bump was refused before that
+    was asked.
+    """
     stale: tuple[str, ...]
     """Evidence that is of the tree before; to be made again."""
     open: tuple[Finding, ...]
-    """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
+    """What evidence asks about the new upstream; a person answers by a word or a rule, since it is
+    held against the tree of the pin.
+    """
 
 
 class RefusedBump(EvidenceError):
@@ -85,9 +91,10 @@ class RefusedBump(EvidenceError):
 def bump(asked: Bump, progress: Progress) -> Bumped:
     """Move the pin.
 
-    Raises InputError: the new upstream cannot be had, or the pin's files are not what they should be. EvidenceError: the new
-    tree failed its evidence, or strict mode refused it. RefusedBump: it exceeds the budget. In each case everything is
-    restored, and a tree that was made lies in `OUT.rejected`, with its reports beside it.
+    Raises InputError: the new upstream cannot be had, or the pin's files are not what they should
+    be. EvidenceError: the new tree failed its evidence, or strict mode refused it. RefusedBump: it
+    exceeds the budget. In each case everything is restored, and a tree that was made lies in
+    `OUT.rejected`, with its reports beside it.
     """
     pins = load_pins(asked.repository)
     if asked.release is None and asked.commit is None:
@@ -105,21 +112,31 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         before = f"git:{asked.source}@{pins.default_commit}"
     release = opened(spec).identity.version if asked.release is not None else None
     new_text = moved(pins_file(asked.repository).read_text("utf-8"), release=release, commit=commit)
-    # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's own.
-    refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
+    # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's
+    # own.
+    refuse_foreign(
+        asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`"
+    )
     with _restored(asked, pins.submodule_path) as kept:
         old = _old_side(asked, pins, before, kept, progress)
         made = shrink(replace(asked, upstream=spec), progress)
         new = recorded_side(spec, asked.out, spec, progress, asked.reports)
         asks = tuple(finding for item in made.evidence for finding in item.open)
         progress.phase("compare")
-        compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        compared = compare_sides(
+            (old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs
+        )
         # Before all evidence is asked again: that takes longer than to make the tree.
         if exceeded := overruns(compared, load_profile(asked.profile, asked.rules).budget):
             message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
-            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml; the new tree is in {rejected_beside(asked.out)}"
+            mend = (
+                f"add rules, or raise `budget` in profiles/{asked.profile}.toml; the new tree is "
+                f"in {rejected_beside(asked.out)}"
+            )
             raise RefusedBump(
-                message, f"{_AS_THEY_WERE}; {mend}", Bumped(before, spec, compared, None, made.stale, asks)
+                message,
+                f"{_AS_THEY_WERE}; {mend}",
+                Bumped(before, spec, compared, None, made.stale, asks),
             )
         _judge(asked, new, progress)
         own_pins_file(asked.repository).write_text(new_text, "utf-8")
@@ -130,7 +147,9 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
 
 
 def bump_section(done: Bumped) -> str:
-    """What the page of a bump says besides the comparison, in Markdown, with the first findings listed, and how many there are."""
+    """What the page of a bump says besides the comparison, in Markdown, with the first findings
+    listed, and how many there are.
+    """
     return render("bump.md.jinja", done=done, titles=SECTIONS, most=_LISTED)
 
 
@@ -142,14 +161,19 @@ def _tagged(place: str, release: str | None, progress: Progress) -> str | None:
             return found
     except InputError as error:
         progress.note(f"{place}: {error.message}")
-    progress.note(f"the submodule's commit stays: {place} has no tag {tag}, or cannot be asked; give COMMIT, too")
+    progress.note(
+        f"the submodule's commit stays: {place} has no tag {tag}, or cannot be asked; give "
+        "COMMIT, too"
+    )
     return None
 
 
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
-    trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
+    trees = Trees(
+        new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs
+    )
     evidence = [lock_evidence(asked.out, new.manifest, asked.reports)]
     for level in EVIDENCE_LEVELS:
         progress.phase(f"verify {level}")
@@ -158,11 +182,15 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
         if not item.passed:
             first = item.findings[0]
             place = f"{first.path}:{first.line}: [{first.check}]"
-            raise EvidenceError(f"evidence {item.level!r} failed: {place} {first.message}", _AS_THEY_WERE)
+            raise EvidenceError(
+                f"evidence {item.level!r} failed: {place} {first.message}", _AS_THEY_WERE
+            )
 
 
 def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
-    """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
+    """The tree of the pin as it was: the one in place, where it is that; else generated; else its
+    lock alone, when upstream cannot be had.
+    """
     tree, reports = kept / asked.out.name, kept / asked.reports.name
     try:
         if (tree / MANIFEST).is_file() and (reports / LOCK).is_file():
@@ -173,19 +201,25 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
     except InputError as error:
         if not (reports / LOCK).is_file():
             raise
-        progress.note(f"{spec} cannot be generated again, so that only its lock is compared: {error.message}")
+        progress.note(
+            f"{spec} cannot be generated again, so that only its lock is compared: {error.message}"
+        )
         return recorded_side(spec, reports / LOCK, None, progress)
 
 
 @contextlib.contextmanager
 def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
-    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were."""
+    """Put the pin, the tree and its reports back when the block raises; gives a folder with what
+    they were.
+    """
     entry = index_commit(asked.repository, submodule)
     pin = own_pins_file(asked.repository)
     text = pin.read_bytes() if pin.is_file() else None
     places = (asked.out, asked.reports)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{asked.out.name}.bump-", dir=asked.out.parent) as name:
+    with tempfile.TemporaryDirectory(
+        prefix=f".{asked.out.name}.bump-", dir=asked.out.parent
+    ) as name:
         kept = Path(name)
         there = [place for place in places if place.exists()]
         for place in there:
@@ -215,10 +249,26 @@ def overruns(review: Review, budget: Budget) -> list[str]:
     found: list[str] = []
     lines, rows = review.new.python_lines, review.table("dependencies")
     if budget.lines is not None and lines > budget.lines:
-        grown = [f"{row.subject} {row.kind}" for row in review.table("growth") if row.kind.startswith("+")]
-        found.append(f"{lines:,} lines of Python, of at most {budget.lines:,} (most: {', '.join(grown[:_LARGEST])})")
+        grown = [
+            f"{row.subject} {row.kind}"
+            for row in review.table("growth")
+            if row.kind.startswith("+")
+        ]
+        found.append(
+            f"{lines:,} lines of Python, of at most {budget.lines:,} (most: "
+            f"{', '.join(grown[:_LARGEST])})"
+        )
     added = [row.subject for row in rows if row.kind == "added"]
     if budget.distributions is not None and len(added) > budget.distributions:
-        found.append(f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}")
-    bad = (row for row in rows if row.kind in ("added", "import added") and row.subject in budget.forbidden)
-    return [*found, *(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}" for row in bad)]
+        found.append(
+            f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}"
+        )
+    bad = (
+        row
+        for row in rows
+        if row.kind in ("added", "import added") and row.subject in budget.forbidden
+    )
+    return [
+        *found,
+        *(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}" for row in bad),
+    ]

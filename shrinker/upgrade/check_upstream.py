@@ -1,8 +1,10 @@
-"""An upstream that the rules have not seen: what they do not know of it, each with its sites and a rule to paste.
+"""An upstream that the rules have not seen: what they do not know of it, each with its sites and a
+rule to paste.
 
-What strict mode refuses comes from a run that refuses nothing; what is new comes from comparing inventories with those of an upstream that
-the rules were written for. So do names and modules that rules speak of and that are gone: an optional rule, or one of several names of a
-rule, may lose its match without a word in strict mode; what is new where the old name was defined may be its new name.
+What strict mode refuses comes from a run that refuses nothing; what is new comes from comparing
+inventories with those of an upstream that the rules were written for. So do names and modules that
+rules speak of and that are gone: an optional rule, or one of several names of a rule, may lose its
+match without a word in strict mode; what is new where the old name was defined may be its new name.
 """
 
 import re
@@ -50,7 +52,8 @@ SECTIONS = {
     "package data": "New package data",
     "folders": "New top-level folders",
 }
-"""Checks of strict mode, and kinds of the inventory, with their titles, in the order of the page."""
+"""Checks of strict mode, and kinds of the inventory, with their titles, in the order of the page.
+"""
 _MOST_SITES = 8
 _MOST_FRESH = 5
 _WORD = re.compile(r"\w+")
@@ -89,10 +92,16 @@ class Diagnosis:
 
 
 def diagnose(
-    upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
+    upstream: str,
+    since: str | None,
+    profile: str,
+    jobs: int,
+    progress: Progress,
+    rules: Path | None = None,
 ) -> Diagnosis:
-    """Look at an upstream, by one that the rules know: what `upstream.toml` pins, unless `since` names another. Nothing is written but to the cache.
-    Raises InputError when the upstream or the rules cannot be read.
+    """Look at an upstream, by one that the rules know: what `upstream.toml` pins, unless `since`
+    names another. Nothing is written but to the cache. Raises InputError when the upstream or the
+    rules cannot be read.
     """
     ruleset = load_profile(profile, rules)
     opened = partial(open_upstream, repository=project_folder(), progress=progress.note)
@@ -114,11 +123,15 @@ def diagnose(
     items = inventory(tree, ruleset, cache)
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         out = Path(name) / "tree"
-        asked = Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True)
+        asked = Request(
+            upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True
+        )
         found, kept = _generated(tree, asked, progress)
     found += lost
     for item, places in fresh_items(items, before):
-        below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+        below = (
+            () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+        )
         if told := _told(item, len(below), ruleset):
             text, rule = told
             found.append(Symptom(item.kind, item.name, text, some(places, _MOST_SITES), rule))
@@ -126,7 +139,9 @@ def diagnose(
     return Diagnosis(upstream, known, tuple(found), len(kept), notes)
 
 
-def _generated(tree: UpstreamTree, asked: Request, progress: Progress) -> tuple[list[Symptom], frozenset[str]]:
+def _generated(
+    tree: UpstreamTree, asked: Request, progress: Progress
+) -> tuple[list[Symptom], frozenset[str]]:
     """What a run says, and the files that it keeps."""
     try:
         done = shrink(asked, progress)
@@ -134,13 +149,21 @@ def _generated(tree: UpstreamTree, asked: Request, progress: Progress) -> tuple[
         return [Symptom("generation", asked.upstream or "", error.message, ())], frozenset()
     found = [_of_finding(finding, tree, asked.out) for finding in done.strict]
     for module, where in sorted(done.rescued.items()):
-        found.append(Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],)))
+        found.append(
+            Symptom(
+                "rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],)
+            )
+        )
     return found, frozenset(file.path for file in done.manifest.files)
 
 
-def _lost(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree, since: str) -> Iterator[Symptom]:
+def _lost(
+    rules: Ruleset, tree: UpstreamTree, before: UpstreamTree, since: str
+) -> Iterator[Symptom]:
     """Names that `before` has and `tree` has not, in the order of the rules."""
-    known = places_of(before, sorted({name for rule in rules.all_rules() for name in names_of(rule)}))
+    known = places_of(
+        before, sorted({name for rule in rules.all_rules() for name in names_of(rule)})
+    )
     here = places_of(tree, known)
     gone = {pattern: place for pattern, place in known.items() if pattern not in here}
     fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
@@ -158,7 +181,9 @@ def _lost(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree, since: str) 
             yield Symptom("lost", pattern, f"{place} {was}", (was,))
 
 
-def _lost_modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
+def _lost_modules(
+    rule: Rule, tree: UpstreamTree, before: UpstreamTree
+) -> Iterator[tuple[str, str]]:
     """Patterns over modules and paths, each with a path of `before` that it means."""
     modules, paths = tuple[str, ...](), tuple[str, ...]()
     match rule:
@@ -184,8 +209,12 @@ def _last(pattern: str) -> str:
     return pattern.replace("()", "").rpartition(".")[2]
 
 
-def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, list[tuple[str, str]]]:
-    """What is defined anew in the files that defined some names, by name, each with ``path:line``."""
+def _fresh(
+    names: set[str], tree: UpstreamTree, before: UpstreamTree
+) -> dict[str, list[tuple[str, str]]]:
+    """What is defined anew in the files that defined some names, by name, each with
+    ``path:line``.
+    """
     found: list[tuple[str, tuple[str, str]]] = []
     for path, file in before.by_path.items() if names else ():
         now = tree.by_path.get(path)
@@ -217,7 +246,9 @@ def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
 
 
 def upstream_line(generated: str, upstream: str, line: int) -> int:
-    """Line of upstream's file that became a line of the generated one: the only one of its text, else the one in its place."""
+    """Line of upstream's file that became a line of the generated one: the only one of its text,
+    else the one in its place.
+    """
     rows, before = generated.split("\n"), upstream.split("\n")
     if not 0 < line <= len(rows):
         return line
@@ -229,7 +260,9 @@ def upstream_line(generated: str, upstream: str, line: int) -> int:
     # A line that lost a part still has its words in their order.
     above, words = line_elsewhere(line - 1, generated, upstream), _WORD.findall(text)
     places = enumerate(before[above:], above + 1)
-    return next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
+    return next(
+        (n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line
+    )
 
 
 def _told(item: Item, kept: int, rules: Ruleset) -> tuple[str, str] | None:
@@ -240,25 +273,38 @@ def _told(item: Item, kept: int, rules: Ruleset) -> tuple[str, str] | None:
             words = {word.lower() for rule in rules.platforms for word in rule.words}
             if item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains):
                 return None
-            text = f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word"
+            text = (
+                f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict "
+                "mode should know the word"
+            )
             return text, table("platform", f"words-{name}", {"words": [item.name]})
         case "registries":
-            text = f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them"
+            text = (
+                f"`{item.name}` may file things under texts; where those name platforms or removed "
+                "features, a domain decides them"
+            )
             keys = {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
             return text, table("domain", f"registers-{name}", keys)
         case "walks":
             text = "imports every module that it finds; without a rule all of the package stays"
-            return text, table("walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []})
+            return text, table(
+                "walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []}
+            )
         case "entry points" if "=" in item.name:
             module = item.name.partition("=")[2].partition(":")[0].strip()
-            return "a command that upstream installs", table("root", f"root-{name[:40]}", {"modules": [module]})
+            return "a command that upstream installs", table(
+                "root", f"root-{name[:40]}", {"modules": [module]}
+            )
         case "entry points":
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
             if any(any_path_matches(rule.paths, item.path) for rule in rules.keeps):
                 return None
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
-            text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs a keep rule"
+            text = (
+                f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name "
+                "needs a keep rule"
+            )
             return text, table("keep", f"keep-{name[-40:]}", {"paths": [f"{folder}/*.{suffix}"]})
     dotted = item.path.removeprefix("python/").replace("/", ".")
     text = f"{kept:,} files of it are kept; if it is a removed feature's, say so"

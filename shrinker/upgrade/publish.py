@@ -1,7 +1,8 @@
-"""Commit a generated tree to a branch of a repository of the user's: linear history, and never by force.
+"""Commit a generated tree to a branch of a repository of the user's: linear history, and never by
+force.
 
-The tree object is made of the bytes alone (plain files, no attributes, no filters, no settings of the machine), so that
-the same bytes have the same tree hash everywhere.
+The tree object is made of the bytes alone (plain files, no attributes, no filters, no settings of
+the machine), so that the same bytes have the same tree hash everywhere.
 """
 
 import contextlib
@@ -29,14 +30,17 @@ class Published:
 
 
 def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Published:
-    """Commit a tree on top of a branch of a remote (a URL or a folder), which is made when it is not there, and push it. Raises InputError
-    when the tree is not what its manifest says, the branch holds something else, or it moved meanwhile.
+    """Commit a tree on top of a branch of a remote (a URL or a folder), which is made when it is
+    not there, and push it. Raises InputError when the tree is not what its manifest says, the
+    branch holds something else, or it moved meanwhile.
     """
     git("check-ref-format", "--branch", branch)
     if branch.startswith("-") or remote.startswith("-"):
         raise InputError("a remote or a branch cannot start with `-`", "write ./-name")
     # A folder is meant from here, and git would look for it from the scratch folder.
-    place = str(Path(remote).expanduser().absolute()) if Path(remote).expanduser().exists() else remote
+    place = (
+        str(Path(remote).expanduser().absolute()) if Path(remote).expanduser().exists() else remote
+    )
     paths = _checked(out, manifest)
     with tempfile.TemporaryDirectory(prefix="shrinker-publish-") as name:
         bare = Path(name)
@@ -49,14 +53,19 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
             # A branch that holds anything else than generated trees is somebody's work.
             names = git("ls-tree", "--name-only", tip, at=bare).split("\n")
             if MANIFEST not in names and any(names):
-                message = f"{branch} holds something else than a generated tree (it has no {MANIFEST})"
+                message = (
+                    f"{branch} holds something else than a generated tree (it has no {MANIFEST})"
+                )
                 raise InputError(message, "choose another BRANCH, or make an empty one")
         words = ("commit-tree", tree, *(("-p", tip) if tip is not None else ()), "-F", "-")
         commit = git(*words, at=bare, given=_message(manifest), variables=_identity(out)).strip()
         try:
             git("push", "--quiet", "--no-force", place, f"{commit}:refs/heads/{branch}", at=bare)
         except InputError as error:
-            again = "somebody else may have moved it meanwhile: run it again; nothing is ever pushed by force"
+            again = (
+                "somebody else may have moved it meanwhile: run it again; nothing is ever pushed "
+                "by force"
+            )
             raise InputError(f"{branch} was not moved: {error.message}", again) from error
         return Published(commit, tree, True)
 
@@ -66,13 +75,18 @@ def _checked(out: Path, manifest: Manifest) -> list[str]:
     paths = sorted([*(file.path for file in manifest.files), MANIFEST])
     odd = sorted({*foreign(out), *set(paths).difference(contents(out))})
     if odd:
-        raise InputError(f"{out}: {odd[0]} is not as {MANIFEST} says", "generate the tree again with `make shrink`")
+        raise InputError(
+            f"{out}: {odd[0]} is not as {MANIFEST} says",
+            "generate the tree again with `make shrink`",
+        )
     return paths
 
 
 def _tree(bare: Path, out: Path, paths: list[str]) -> str:
     listed = "".join(f"{out / path}\n" for path in paths)
-    hashes = git("hash-object", "-w", "--no-filters", "--stdin-paths", at=bare, given=listed).split()
+    hashes = git(
+        "hash-object", "-w", "--no-filters", "--stdin-paths", at=bare, given=listed
+    ).split()
     index = "".join(f"{_MODE} {oid}\t{path}\0" for oid, path in zip(hashes, paths, strict=True))
     git("update-index", "-z", "--index-info", at=bare, given=index)
     return git("write-tree", at=bare).strip()
@@ -98,7 +112,9 @@ def _message(manifest: Manifest) -> str:
 
 
 def _identity(out: Path) -> dict[str, str]:
-    """The user's own, as git knows it where the tree lies; a machine without one commits as the tool."""
+    """The user's own, as git knows it where the tree lies; a machine without one commits as the
+    tool.
+    """
     found: dict[str, str] = {}
     for name, nobody in _NOBODY.items():
         known = os.environ.get(f"GIT_AUTHOR_{name}", "")

@@ -1,6 +1,7 @@
-"""What a person names as one side of a comparison: a generated tree, a lock, or an upstream, whose tree is generated in the cache folder and not
-judged. Such a tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files. And the
-comparison of two of them.
+"""What a person names as one side of a comparison: a generated tree, a lock, or an upstream, whose
+tree is generated in the cache folder and not judged. Such a tree is found by everything that it
+depends on: this tool, the rules, the profile, and upstream's identity and files. And the comparison
+of two of them.
 """
 
 import re
@@ -49,11 +50,14 @@ def open_sides(
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated, and `upstreams` are where to read that of each side that is a tree or a lock. Raises InputError
-    when one of them is nothing that can be compared.
+    """Both sides; what is an upstream is generated, and `upstreams` are where to read that of each
+    side that is a tree or a lock. Raises InputError when one of them is nothing that can be
+    compared.
     """
     places = {name: _asked(name) for name in names}
-    made = generated([name for name, place in places.items() if place is None], profile, rules, jobs, progress)
+    made = generated(
+        [name for name, place in places.items() if place is None], profile, rules, jobs, progress
+    )
     sides = {side.name: side for side in made}
     old, new = (
         recorded_side(name, place, upstream, progress) if (place := places[name]) else sides[name]
@@ -65,22 +69,31 @@ def open_sides(
 def generated(
     specs: Sequence[str | None], profile: str, rules: Path | None, jobs: int, progress: Progress
 ) -> list[Side]:
-    """The trees of some upstreams, None for the pinned one. Those that are not there are made; two at once where there are processes for both,
-    since much of an analysis is one after the other. Raises InputError when something cannot be read, or a tree not be generated.
+    """The trees of some upstreams, None for the pinned one.
+
+    Those that are not there are made; two at once where there are processes for both, since much of
+    an analysis is one after the other. Raises InputError when something cannot be read, or a tree
+    not be generated.
     """
     folder, sought = default_folder() / "generated", list[tuple[str, Request, UpstreamTree]]()
     for spec in specs:
         ruleset = load_profile(profile, rules)
         upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
         content = (f"{file.path}:{file.sha256}" for file in upstream.files)
-        key = hash_of(tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content).hex()[:32]
+        key = hash_of(
+            tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content
+        ).hex()[:32]
         out = folder / key / "tree"
-        asked = Request(spec, profile, out, jobs, reports=reports_beside(out), rules=rules, judge=False)
+        asked = Request(
+            spec, profile, out, jobs, reports=reports_beside(out), rules=rules, judge=False
+        )
         sought.append((spec or upstream.identity.spec, asked, upstream))
 
     def missing() -> dict[Path, tuple[str, Request]]:
         # One that is there is whole: the lock is put in place last.
-        return {a.out: (name, a) for name, a, _ in sought if not are_of(reports_beside(a.out), a.out)}
+        return {
+            a.out: (name, a) for name, a, _ in sought if not are_of(reports_beside(a.out), a.out)
+        }
 
     with ExitStack() as stack:
         # In one order, so that two runs that want the same trees never wait for each other.
@@ -97,13 +110,18 @@ def generated(
             try:
                 run()
             except BrokenProcessPool as error:
-                message = f"{name} cannot be generated: its process was killed (often: out of memory)"
+                message = (
+                    f"{name} cannot be generated: its process was killed (often: out of memory)"
+                )
                 raise InputError(message, "run again with JOBS=1") from error
     kept = {asked.out.parent for _, asked, _ in sought}
     for place in kept:
         touch(place)
     forget(folder, kept, _MOST_TREES)
-    return [Side(name, read_manifest(asked.out), asked.out, asked.reports, tree) for name, asked, tree in sought]
+    return [
+        Side(name, read_manifest(asked.out), asked.out, asked.reports, tree)
+        for name, asked, tree in sought
+    ]
 
 
 def _make(asked: Request, _: Tell) -> None:
@@ -118,7 +136,10 @@ def _asked(name: str) -> Path | None:
         return None
     place = Path(name).expanduser().absolute()
     if not place.exists():
-        give = "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT"
+        give = (
+            "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or "
+            "git:PATH_OR_URL@COMMIT"
+        )
         raise InputError(f"{name}: no generated tree, no lock and no upstream", give)
     return place
 
@@ -126,23 +147,34 @@ def _asked(name: str) -> Path | None:
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, by its folder, or of a lock; `upstream`: where to read what it was generated from; `reports`: by default where `shrink` puts
-    them. Raises InputError for anything else.
+    """The side of a tree, by its folder, or of a lock; `upstream`: where to read what it was
+    generated from; `reports`: by default where `shrink` puts them. Raises InputError for anything
+    else.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
     beside = reports_of(place, manifest, reports) if folder else place.parent
     found = beside if (beside / GRAPH).is_file() and are_of(beside, place) else None
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
-    tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
+    tree = (
+        open_upstream(spec, repository=project_folder(), progress=progress.note)
+        if spec is not None
+        else None
+    )
     return Side(name, manifest, folder, found, tree)
 
 
 def compare_sides(
-    sides: tuple[Side, Side], *, history: str | None, rules: Path | None, jobs: int, predicates: bool = True
+    sides: tuple[Side, Side],
+    *,
+    history: str | None,
+    rules: Path | None,
+    jobs: int,
+    predicates: bool = True,
 ) -> Review:
-    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`. Raises InputError when a report or a
-    file of one is damaged, ShrinkerError when a worker process was killed.
+    """All that a reviewer must know of two sides, the old one and the new one; `history` as of
+    `told_between`. Raises InputError when a report or a file of one is damaged, ShrinkerError when
+    a worker process was killed.
     """
     told, notes = told_between(sides, history)
     pair = Pair(*sides, tuple(told))
@@ -155,8 +187,12 @@ def compare_sides(
         try:
             unknown, missing = looked()
         except BrokenProcessPool as error:
-            message = "the process that looks for unknown predicates was killed (often: out of memory)"
-            raise ShrinkerError(message, "run again with JOBS=1, or with --no-predicates") from error
+            message = (
+                "the process that looks for unknown predicates was killed (often: out of memory)"
+            )
+            raise ShrinkerError(
+                message, "run again with JOBS=1, or with --no-predicates"
+            ) from error
     tables = {**found.tables, "risks": (*unknown, *found.table("risks"))}
     return replace(found, tables=tables, notes=(*found.notes, *missing))
 
@@ -165,7 +201,10 @@ def _review(pair: Pair, notes: Sequence[str]) -> Review:
     """All tables but for unknown predicates; `notes`: what could not be looked at."""
     texts = tuple(text_changes(pair))
     files = [*file_changes(pair, texts)]
-    symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
+    symbols = sorted(
+        symbol_changes(pair),
+        key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream),
+    )
     flags, endpoints = parts.offered_changes(pair)
     tables: dict[str, Iterable[Row]] = {
         "rules": pair.changed_rules,
@@ -175,7 +214,9 @@ def _review(pair: Pair, notes: Sequence[str]) -> Review:
         "symbols_kept": (row for row in symbols if row.kind == "added"),
         "symbols_removed": (row for row in symbols if row.kind == "removed"),
         # Those first that upstream did not change.
-        "changed": sorted((r for r in files if r.kind == "changed"), key=lambda r: r.reason.cause == "upstream"),
+        "changed": sorted(
+            (r for r in files if r.kind == "changed"), key=lambda r: r.reason.cause == "upstream"
+        ),
         "decisions": parts.decision_changes(pair),
         "commits": commit_rows(pair),
         "flags": flags,
@@ -188,29 +229,48 @@ def _review(pair: Pair, notes: Sequence[str]) -> Review:
     }
     old, new = pair.old, pair.new
     notes = (*notes, *_missing(old), *_missing(new))
-    return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)
+    return Review(
+        _identified(old),
+        _identified(new),
+        notes,
+        {name: (*rows,) for name, rows in tables.items()},
+        texts,
+    )
 
 
 def _identified(side: Side) -> Identified:
     made, upstream = side.manifest, side.manifest.upstream
     by = (made.profile, made.rules_hash, made.tool_version)
     lines = sum(file.lines_after for file in made.files if file.path.endswith(".py"))
-    return Identified(side.name, upstream.spec, upstream.commit or "", *by, len(made.files), lines, upstream.reference)
+    return Identified(
+        side.name,
+        upstream.spec,
+        upstream.commit or "",
+        *by,
+        len(made.files),
+        lines,
+        upstream.reference,
+    )
 
 
 def _missing(side: Side) -> list[str]:
     told = {
-        "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
-        "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
-        "no saved search beside its reports, so that symbols are not compared": side.graph and side.symbols is None,
-        "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
+        "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder
+        is None,
+        "no reports of the same run, so that reasons and symbols are not told": side.reports
+        is None,
+        "no saved search beside its reports, so that symbols are not compared": side.graph
+        and side.symbols is None,
+        "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream
+        is None,
     }
     return [f"{side.name}: {text}" for text, missing in told.items() if missing]
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
-    """Upstream's commits between the sides, and what keeps them from being told; `repository`: where history is, with ``@OLD..NEW`` where it knows
-    neither the commits of the sides nor the tags of their releases; by default what the new side was read from, when that is git.
+    """Upstream's commits between the sides, and what keeps them from being told; `repository`:
+    where history is, with ``@OLD..NEW`` where it knows neither the commits of the sides nor the
+    tags of their releases; by default what the new side was read from, when that is git.
     """
     old, new = (side.manifest.upstream.reference for side in sides)
     text, at, bounds = (repository or "").rpartition("@")
@@ -219,10 +279,17 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
         old, _, new = bounds.partition("..")
     else:
         specs = [parse_spec(side.name) for side in reversed(sides) if side.name.startswith("git:")]
-        folders = (spec.repository for spec in specs if isinstance(spec, GitSpec) and not spec.is_url)
+        folders = (
+            spec.repository for spec in specs if isinstance(spec, GitSpec) and not spec.is_url
+        )
         text = repository or next(folders, "")
     if not text or not old or not new:
-        return [], ["no repository with both commits, so that upstream's commits are not told: see --history"]
+        return [], [
+            (
+                "no repository with both commits, so that upstream's commits are not told: see "
+                "--history"
+            )
+        ]
     try:
         return history(Path(text).expanduser(), old, new, NEEDED), []
     except InputError as error:
@@ -230,14 +297,21 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
 
 
 def unknown_predicates(pair: Pair, rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
-    """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
+    """Questions about platforms in the new tree that no rule names and the old one did not ask; and
+    why there are none.
 
-    A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
+    A name that the old tree writes anywhere was asked before, as was all that an unchanged file
+    asks.
     """
     old, new = pair.old, pair.new
     for side in (old, new):
         if side.folder is None or side.upstream is None:
-            return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
+            return [], [
+                (
+                    f"{side.name}: no tree or no upstream, so that unknown predicates are not "
+                    "looked for"
+                )
+            ]
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
@@ -245,10 +319,18 @@ def unknown_predicates(pair: Pair, rules: Path | None, jobs: int) -> tuple[list[
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
     left = find_leftovers(trees, changed)
     why = Reason("rule", "no rule names it")
-    asked = [(s.name, f"beside {', '.join(s.beside)}", s.sites[0]) for s in left.suspects if s.sites]
+    asked = [
+        (s.name, f"beside {', '.join(s.beside)}", s.sites[0]) for s in left.suspects if s.sites
+    ]
     rows = [
-        *(Row(name, "unknown predicate", "", beside, *site, 0, why) for name, beside, site in asked),
-        *(Row(s.text, f"unknown: {s.kind}", "", s.where, s.path, s.line, 0, why) for s in left.unexplained),
+        *(
+            Row(name, "unknown predicate", "", beside, *site, 0, why)
+            for name, beside, site in asked
+        ),
+        *(
+            Row(s.text, f"unknown: {s.kind}", "", s.where, s.path, s.line, 0, why)
+            for s in left.unexplained
+        ),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
 

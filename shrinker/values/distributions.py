@@ -1,12 +1,16 @@
-"""What becomes of the distributions that upstream declares: required by the generated package, or dropped."""
+"""What becomes of the distributions that upstream declares: required by the generated package, or
+dropped.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 State = Literal["imported", "named", "needed", "uncertain", "dropped"]
-"""``imported`` by kept code; ``named`` in a string or as a command of kept code; ``needed`` at run time without an
-import, as a rule says; ``uncertain``: nothing tells what it is for, so that it stays; ``dropped``."""
+"""``imported`` by kept code; ``named`` in a string or as a command of kept code; ``needed`` at run
+time without an import, as a rule says; ``uncertain``: nothing tells what it is for, so that it
+stays; ``dropped``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,9 @@ class Distribution:
     rule: str = ""
     """The `[[distribution]]` or `[[remove]]` rule that the answer rests on, if one does."""
     users: tuple[tuple[str, int], ...] = ()
-    """Path and line of each place in kept code that imports or names it; line 0 where only the file is known."""
+    """Path and line of each place in kept code that imports or names it; line 0 where only the file
+    is known.
+    """
     needed_by: str = ""
     """The distribution or module that loads it, of a needed one."""
     importers: tuple[tuple[str, int, str], ...] = ()

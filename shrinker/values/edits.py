@@ -1,15 +1,17 @@
 """The closed list of edits: everything that `emit` may do to a file, decided by `fold`.
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
-`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `LoadModule`, `Raise`, `Refuse` and
-`Guard` add the few tokens that `check/allowances.py` lists.
+`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `LoadModule`, `Raise`, `Refuse`
+and `Guard` add the few tokens that `check/allowances.py` lists.
 """
 
 from dataclasses import dataclass
 
 MODULE = "sglang.removed_features"
 FILE = "removed_features.py"
-"""What shrinker writes into the tree, with the table of what is refused; its path below the package."""
+"""What shrinker writes into the tree, with the table of what is refused; its path below the
+package.
+"""
 GUARD_LINE = f"from {MODULE} import guard as _guard; _guard()"
 """Starts to look at imports."""
 
@@ -50,9 +52,9 @@ class DropTail(Edit):
 class TakeBlock(Edit):
     """Replace a compound statement by one of its blocks, dedented into its place.
 
-    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`.
-    On an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what follows.
-    On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
+    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`. On
+    an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what
+    follows. On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
     """
 
     block: str
@@ -65,18 +67,23 @@ class DropElse(Edit):
 
 @dataclass(frozen=True, slots=True)
 class Raise(Edit):
-    """Replace a statement, and all that follow it in its block, by the named error of a removed feature."""
+    """Replace a statement, and all that follow it in its block, by the named error of a removed
+    feature.
+    """
 
     message: str
     error: str = "RuntimeError"
-    """Name of the builtin exception: `RuntimeError`, or what upstream itself would raise (`ImportError`, `AttributeError`)."""
+    """Name of the builtin exception: `RuntimeError`, or what upstream itself would raise
+    (`ImportError`, `AttributeError`).
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class LoadModule(Edit):
     """Replace an import of names, none of which is used, by one of their module alone.
 
-    ``from package.module import Name`` becomes ``import package.module``: what loading it does stays.
+    ``from package.module import Name`` becomes ``import package.module``: what loading it does
+    stays.
     """
 
     module: str
@@ -85,7 +92,9 @@ class LoadModule(Edit):
 
 @dataclass(frozen=True, slots=True)
 class Literal(Edit):
-    """Replace an expression by ``True``, ``False``, ``None``, or the text that a `[[default]]` rule gives (with its quotes)."""
+    """Replace an expression by ``True``, ``False``, ``None``, or the text that a `[[default]]` rule
+    gives (with its quotes).
+    """
 
     text: str
 
@@ -94,7 +103,8 @@ class Literal(Edit):
 class TakeOperand(Edit):
     """Replace an expression by one of its direct children.
 
-    `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``value`` of a subscript.
+    `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``value`` of a
+    subscript.
     """
 
     child: str
@@ -102,14 +112,17 @@ class TakeOperand(Edit):
 
 @dataclass(frozen=True, slots=True)
 class DropElement(Edit):
-    """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
-    (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value, one name of
-    an import that keeps others."""
+    """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or
+    dict (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a
+    parameter or return value, one name of an import that keeps others.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse(Edit):
-    """Insert, where `Guard` does, the look at an argument that ends a run which asks for something removed."""
+    """Insert, where `Guard` does, the look at an argument that ends a run which asks for something
+    removed.
+    """
 
     place: str
     """Qualified name of the function that looks."""
@@ -119,11 +132,15 @@ class Refuse(Edit):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Edit):
-    """Insert the guard of imports on a line of its own, before a statement that begins its line: it replaces nothing."""
+    """Insert the guard of imports on a line of its own, before a statement that begins its line: it
+    replaces nothing.
+    """
 
 
 def refusal_line(edit: Refuse | Guard) -> str:
-    """The statements of the line that `Refuse` or `Guard` inserts, without indentation: `fold` places it, `verify` knows it."""
+    """The statements of the line that `Refuse` or `Guard` inserts, without indentation: `fold`
+    places it, `verify` knows it.
+    """
     if isinstance(edit, Guard):
         return GUARD_LINE
     return f'from {MODULE} import refuse; refuse("{edit.place}", {edit.argument})'

@@ -1,6 +1,7 @@
 """What the `fold` phase returns: one value a module, small enough to travel between processes.
 
-Sets of words are sorted tuples, since frozensets of a thousand modules take twice the memory and travel slowly.
+Sets of words are sorted tuples, since frozensets of a thousand modules take twice the memory and
+travel slowly.
 """
 
 from collections.abc import Mapping
@@ -21,11 +22,15 @@ class Decision:
     rule: str
     """Id of the rule it rests on; several are joined by ``+``."""
     kind: str
-    """``if``, ``elif``, ``ternary``, ``boolean``, ``while``, ``assert``, ``try``, ``import``, ``dead-code``, ``use`` …"""
+    """``if``, ``elif``, ``ternary``, ``boolean``, ``while``, ``assert``, ``try``, ``import``,
+    ``dead-code``, ``use`` …
+    """
     text: str
     """The condition as upstream wrote it, one line, at most 120 characters."""
     outcome: str
-    """What it became: ``true``, ``false``, ``removed``, ``raises``, ``loads`` (an import of names, of its module alone)."""
+    """What it became: ``true``, ``false``, ``removed``, ``raises``, ``loads`` (an import of names,
+    of its module alone).
+    """
     lines: int
     """Source lines that the decision deletes."""
     first: int = 0
@@ -61,7 +66,9 @@ class StringSite:
     text: str
     """The constant; in an f-string or a ``+``/``%``/`join` each computed part is written ``*``."""
     key: str = ""
-    """Of the row of a table that it is the target of: it names something for code that asks for this key."""
+    """Of the row of a table that it is the target of: it names something for code that asks for
+    this key.
+    """
     rule: str = ""
     """The `[[registry]]` rule that says so."""
 
@@ -90,7 +97,9 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class LeakedUse:
-    """A use of a removed module that every run may reach: the module must stay, or a fact must decide the use."""
+    """A use of a removed module that every run may reach: the module must stay, or a fact must
+    decide the use.
+    """
 
     module: str
     """The removed module."""
@@ -107,32 +116,42 @@ class Store(NamedTuple):
     attribute: str
     """Its name."""
     value: str = ""
-    """``True``, ``False`` or ``None``; empty for any other value or way: keywords, annotated fields, loop targets."""
+    """``True``, ``False`` or ``None``; empty for any other value or way: keywords, annotated
+    fields, loop targets.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSummary:
-    """What one folded module still says and does: all that passes over the whole program see of it."""
+    """What one folded module still says and does: all that passes over the whole program
+    see of it.
+    """
 
     words: Words = ()
-    """Every name, attribute, keyword and imported name that the module mentions, and every identifier within its
-    strings; but for names that are only defined."""
+    """Every name, attribute, keyword and imported name that the module mentions, and every
+    identifier within its strings; but for names that are only defined.
+    """
     texts: Words = ()
     """Strings that are a name, or the last part of a dotted one."""
     defined: Words = ()
     """Last names of its functions and classes."""
     stores: tuple[Store, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
-    """Class and name of the attributes that a class sets to a literal in its body, or whatever happens in `__init__`."""
+    """Class and name of the attributes that a class sets to a literal in its body, or whatever
+    happens in `__init__`.
+    """
     decided: Words = ()
     """Attributes that were given a literal by folding."""
     inert: bool = False
     """True when importing the module only imports others, defines and assigns."""
     unproven_imports: Words = ()
-    """Modules of the tree of which folding dropped the import of flags and predicates, without a proof that they are
-    loaded anyway."""
+    """Modules of the tree of which folding dropped the import of flags and predicates, without a
+    proof that they are loaded anyway.
+    """
     lost: Words = ()
-    """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
+    """Names and attributes in the code that folding dropped, and its strings that are an
+    identifier.
+    """
 
 
 FEWEST_LETTERS = 3
@@ -142,16 +161,22 @@ ANYTHING = "?"
 """The path of what no path tells."""
 
 EVERY_MEMBER = "?*"
-"""The path of what may be any object, of which all members are listed; with another pattern in the place of the star, those names."""
+"""The path of what may be any object, of which all members are listed; with another pattern in the
+place of the star, those names.
+"""
 LOADED = "%"
-"""The path of some module that is loaded; with the beginning of a dotted name, of all such modules."""
+"""The path of some module that is loaded; with the beginning of a dotted name, of all such modules.
+"""
 NAMES_OF_CLASSES = "~"
 """The pattern of a name that is made of the name of a class: as it is, or in small letters."""
 LISTED = ".*"
-"""Ends the path of something of which all names are listed, its methods included: if it may be any object, those of all."""
+"""Ends the path of something of which all names are listed, its methods included: if it may be any
+object, those of all.
+"""
 HANDED = ".^"
-"""Ends the path of something of which all names are listed: if it may be anything, those of the classes and modules that are
-handed to code of the module."""
+"""Ends the path of something of which all names are listed: if it may be anything, those of the
+classes and modules that are handed to code of the module.
+"""
 HANDED_TO = ">"
 """Stands between the path of a function and that of what it is given."""
 
@@ -166,13 +191,16 @@ Named = tuple[str, int]
 class Symbol:
     """A statement, definition, class member or imported name that may go on its own.
 
-    A *path* is an expression as far as it says what is looked up: ``name.attr.other``. Its root is a name of the module, ``@self``,
-    ``@cls`` or ``@super`` (of the unit's class), ``#3`` (the unit's fourth local import) or ``?`` (anything). Names, texts and
-    patterns come with the first line of upstream's file that has them.
+    A *path* is an expression as far as it says what is looked up: ``name.attr.other``. Its root is
+    a name of the module, ``@self``, ``@cls`` or ``@super`` (of the unit's class), ``#3`` (the
+    unit's fourth local import) or ``?`` (anything). Names, texts and patterns come with the first
+    line of upstream's file that has them.
     """
 
     kind: str
-    """``function``, ``class``, ``member``, ``assign``, ``import``, ``if`` (a block whose parts are units), ``main`` (what runs only when the module is the program) or ``effect``."""
+    """``function``, ``class``, ``member``, ``assign``, ``import``, ``if`` (a block whose parts are
+    units), ``main`` (what runs only when the module is the program) or ``effect``.
+    """
     names: tuple[str, ...]
     """What it binds in its module or class."""
     span: Span
@@ -190,51 +218,68 @@ class Symbol:
     lookups: tuple[Named, ...] = ()
     """Of these, the ones that are looked up by `getattr` and its kin."""
     enumerates: tuple[Named, ...] = ()
-    """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it. They may end in
-    `LISTED` or `HANDED`."""
+    """Paths of modules, classes and objects of which it may look up all names; ``""`` for the
+    modules around it. They may end in `LISTED` or `HANDED`.
+    """
     open: tuple[Named, ...] = ()
     """Paths of those of which it looks up a name that it is handed."""
     tabled: tuple[tuple[str, str, int], ...] = ()
-    """Paths of those of which it looks up a text that a table of the module holds, with the table's name and the line; the name is empty
-    where the unit itself spells the text out."""
+    """Paths of those of which it looks up a text that a table of the module holds, with the table's
+    name and the line; the name is empty where the unit itself spells the text out.
+    """
     by_parameter: tuple[tuple[str, str, str, int], ...] = ()
-    """Paths of those of which a private function looks up what its callers hand it: with position and name of the parameter, and the line."""
+    """Paths of those of which a private function looks up what its callers hand it: with position
+    and name of the parameter, and the line.
+    """
     hands: tuple[tuple[str, str, str], ...] = ()
-    """Private functions that it calls, with the position or keyword of an argument and the table of the module that this is a text of:
-    empty where the unit spells the text out, ``?`` where it may be any. The position is `ANY_PLACE` where any argument may be meant, and
-    where the function is handed on."""
+    """Private functions that it calls, with the position or keyword of an argument and the table of
+    the module that this is a text of: empty where the unit spells the text out, ``?`` where it may
+    be any. The position is `ANY_PLACE` where any argument may be meant, and where the function is
+    handed on.
+    """
     handed: tuple[Named, ...] = ()
-    """What it hands on as a value: ``path of the function>path`` for arguments of calls, ``>path`` for what lists and dictionaries
-    hold."""
+    """What it hands on as a value: ``path of the function>path`` for arguments of calls, ``>path``
+    for what lists and dictionaries hold.
+    """
     written: tuple[str, ...] = ()
-    """Names of keywords and parameters in it: code may look them up on an object (`getattr(self, key)`)."""
+    """Names of keywords and parameters in it: code may look them up on an object (`getattr(self,
+    key)`).
+    """
     stores: tuple[str, ...] = ()
     """Globals that it sets."""
     attributes: tuple[str, ...] = ()
-    """Attributes that it sets on its own object; of a class, names that its body binds. In a computed one, here and in `patches`,
-    each computed part is written ``*``."""
+    """Attributes that it sets on its own object; of a class, names that its body binds.
+
+    In a computed one, here and in `patches`, each computed part is written ``*``.
+    """
     patches: tuple[str, ...] = ()
     """Attributes that it sets on anything else."""
     value: tuple[str, ...] = ()
     """Paths of what an assignment holds."""
     imports: tuple[tuple[str, str, int], ...] = ()
-    """Modules and names that it imports, with the line; the name is empty for a whole module, ``*`` for all names."""
+    """Modules and names that it imports, with the line; the name is empty for a whole module, ``*``
+    for all names.
+    """
     bases: tuple[str, ...] = ()
     """Paths of a class's bases."""
     decorators: tuple[str, ...] = ()
     """Paths of what decorates a class and may do more than hand it back."""
     flags: frozenset[str] = frozenset()
-    """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``abstract``, ``metaclass``,
-    ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else),
-    ``special`` (runs for its name alone, as ``__all__`` does), ``listing`` (an ``__all__`` of all names that the module has)."""
+    """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs),
+    ``abstract``, ``metaclass``, ``whole`` (``import a.b``, which binds ``a``), ``replaced``
+    (decorated by what may hand back something else), ``special`` (runs for its name alone, as
+    ``__all__`` does), ``listing`` (an ``__all__`` of all names that the module has).
+    """
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""
     unproven: tuple[str, ...] = ()
-    """Names of its module that it calls when it runs, where `runs` is true for their sake alone: it binds names and does nothing
-    else if calling each of them is pure."""
+    """Names of its module that it calls when it runs, where `runs` is true for their sake alone: it
+    binds names and does nothing else if calling each of them is pure.
+    """
     pure: tuple[str, ...] | None = None
-    """Of what can be called: names of its module that must be pure, too, for a call to make a value and do nothing else; None
-    where a call may do more."""
+    """Of what can be called: names of its module that must be pure, too, for a call to make a value
+    and do nothing else; None where a call may do more.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +290,9 @@ class SymbolTable:
     exports: frozenset[str] = frozenset()
     """Names in ``__all__``."""
     entries: tuple[tuple[str, Span], ...] = ()
-    """Those of which the entry can be deleted, and other lists' names, with the place of each entry."""
+    """Those of which the entry can be deleted, and other lists' names, with the place of each
+    entry.
+    """
 
 
 EMPTY_SYMBOLS = SymbolTable(())
@@ -272,7 +319,8 @@ class FoldedModule:
     summary: ModuleSummary = ModuleSummary()
     units: SymbolTable = EMPTY_SYMBOLS
     whole: bool = False
-    """True for one that stays as upstream wrote it, since what folding decides cannot be written."""
+    """True for one that stays as upstream wrote it, since what folding decides cannot be written.
+    """
 
 
 Folded = Mapping[str, FoldedModule]
@@ -284,14 +332,20 @@ class Refinement:
     """Derived facts that matter in one module."""
 
     needed: frozenset[str] = frozenset()
-    """Modules that the module must load for what they do when they are imported, although it needs none of their flags."""
+    """Modules that the module must load for what they do when they are imported, although it needs
+    none of their flags.
+    """
     attributes: frozenset[tuple[str, str, str]] = frozenset()
-    """Class, attribute and its only value (``True``, ``False`` or ``None``), for code of the class that reads it."""
+    """Class, attribute and its only value (``True``, ``False`` or ``None``), for code of the class
+    that reads it.
+    """
     stores: frozenset[str] = frozenset()
     """Attributes that nobody reads any more, so that what sets them to a literal may go."""
 
     unwritable: frozenset[str] = frozenset()
-    """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
+    """Why emission cannot write what folding decides for the module, which then stays as upstream
+    wrote it.
+    """
     dead: frozenset[Span] = frozenset()
     """Statements and imported names that nothing reachable names."""
     loads: frozenset[Span] = frozenset()
@@ -299,7 +353,9 @@ class Refinement:
 
     def joined(self, other: "Refinement") -> "Refinement":
         """The facts of both."""
-        return replace(self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})
+        return replace(
+            self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
+        )
 
 
 NOTHING = Refinement()

@@ -14,7 +14,9 @@ _POSITION_FIELDS = frozenset({"ctx", "type_ignores", "type_comment", "kind"})
 
 
 def digest(tree: ast.AST) -> str:
-    """SHA-256 (hex) of the structure of a tree, as parsed or as transformed: equal for equal programs whatever their formatting."""
+    """SHA-256 (hex) of the structure of a tree, as parsed or as transformed: equal for equal
+    programs whatever their formatting.
+    """
     out: list[str] = []
     _write(tree, out.append)
     return hashlib.sha256("\x00".join(out).encode("utf-8", "surrogatepass")).hexdigest()

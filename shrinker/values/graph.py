@@ -1,5 +1,5 @@
-"""What the `graph` phase returns: nodes kept, nodes removed, and why; and what a saved run answers: the chain that keeps something, or what
-removed it.
+"""What the `graph` phase returns: nodes kept, nodes removed, and why; and what a saved run answers:
+the chain that keeps something, or what removed it.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,11 @@ class Edge:
     src: str
     dst: str
     kind: str
-    """``root``, ``import``, ``import-local``, ``import-type``, ``package`` (a parent's ``__init__``),
-    ``string``, ``walk``, ``data``, ``include``, ``external``, ``kernel``, ``operator`` (Python names it), ``registration`` (native code offers
-    it), ``call`` (of a function of another source), ``keep``."""
+    """``root``, ``import``, ``import-local``, ``import-type``, ``package`` (a parent's
+    ``__init__``), ``string``, ``walk``, ``data``, ``include``, ``external``, ``kernel``,
+    ``operator`` (Python names it), ``registration`` (native code offers it), ``call`` (of a
+    function of another source), ``keep``.
+    """
     path: str
     """Empty for an edge that a rule makes."""
     line: int
@@ -36,7 +38,9 @@ class Edge:
     @property
     def reason(self) -> str:
         """Why `dst` is kept, in words: ``<kind> from <src> at <path>:<line>``."""
-        return f"{self.kind} from {self.src}" + (f" at {self.path}:{self.line}" if self.path else "")
+        return f"{self.kind} from {self.src}" + (
+            f" at {self.path}:{self.line}" if self.path else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,9 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The best way from a root to something that is kept; of two equally good ones the first in alphabetical order."""
+    """The best way from a root to something that is kept; of two equally good ones the first in
+    alphabetical order.
+    """
 
     target: str
     """Node id."""
@@ -105,5 +111,6 @@ class Removed:
     named_by: tuple[Site, ...] = ()
     """Imports of a file, and what became of each; removed code that named a symbol."""
     alive: tuple[Edge, ...] = ()
-    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the symbol: had its first step stayed, the
-    symbol would have."""
+    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the
+    symbol: had its first step stayed, the symbol would have.
+    """

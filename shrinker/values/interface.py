@@ -1,4 +1,6 @@
-"""What command lines and HTTP servers of a generated tree take and answer otherwise than upstream's."""
+"""What command lines and HTTP servers of a generated tree take and answer otherwise than
+upstream's.
+"""
 
 from dataclasses import dataclass
 
@@ -16,7 +18,9 @@ class Difference:
     subject: str
     """``--flag``, ``GET /path``, or the whole command."""
     kind: str
-    """``removed``, ``changed``, ``added``; ``choice removed``, ``choices changed``, ``default changed``."""
+    """``removed``, ``changed``, ``added``; ``choice removed``, ``choices changed``, ``default
+    changed``.
+    """
     before: str
     after: str
     rule: str
@@ -51,7 +55,9 @@ class Interface:
     refused: tuple[Refused, ...] = ()
     endpoints: tuple[Difference, ...] = ()
     unread: tuple[Finding, ...] = ()
-    """Declarations of upstream that look like flags, and that no command line was read of: nothing is known of them."""
+    """Declarations of upstream that look like flags, and that no command line was read of: nothing
+    is known of them.
+    """
 
     def unexplained(self) -> list[Finding]:
         """Differences that no rule made, and what was not read, as strict mode refuses them."""
@@ -60,7 +66,12 @@ class Interface:
         return [
             *self.unread,
             *(
-                Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {change}")
+                Finding(
+                    "interface",
+                    d.path,
+                    d.line,
+                    f"{d.where}: {d.subject} {d.kind}, and no rule says why: {change}",
+                )
                 for d, change in changes
             ),
         ]
@@ -86,7 +97,9 @@ class Effect:
     flag: str
     effect: str
     rule: str = ""
-    """The refusal of the flag, or the rule that says on what it depends; empty for a loss that nothing explains."""
+    """The refusal of the flag, or the rule that says on what it depends; empty for a loss that
+    nothing explains.
+    """
     readers: tuple[str, ...] = ()
     """Files of upstream that read it, the first ones."""
 

@@ -1,4 +1,6 @@
-"""The content of SHRINK.json, which is also the lock: what was generated, from what, by which rules. And what else lies in a tree."""
+"""The content of SHRINK.json, which is also the lock: what was generated, from what, by which
+rules. And what else lies in a tree.
+"""
 
 import fnmatch
 import hashlib
@@ -15,9 +17,20 @@ from shrinker.values.upstream import Identity
 
 MANIFEST = "SHRINK.json"
 HISTORY = ".git"
-"""A tree may be a checkout of its owner's: what stands below this name at its root is never touched, and part of no tree."""
-_LEFT_BY_TOOLS = ("*/__pycache__", "*.egg-info", "*/build/lib", "*/build/lib.*", "*/build/bdist.*", "*/build/temp.*")
-"""Folders that Python and setuptools leave where a tree is run or built; whatever is in them can be made again."""
+"""A tree may be a checkout of its owner's: what stands below this name at its root is never
+touched, and part of no tree.
+"""
+_LEFT_BY_TOOLS = (
+    "*/__pycache__",
+    "*.egg-info",
+    "*/build/lib",
+    "*/build/lib.*",
+    "*/build/bdist.*",
+    "*/build/temp.*",
+)
+"""Folders that Python and setuptools leave where a tree is run or built; whatever is in them can be
+made again.
+"""
 FORMAT = 1
 
 
@@ -37,7 +50,9 @@ class Manifest:
 
     @property
     def tree(self) -> str:
-        """SHA-256 over paths and contents of all files: other rules, or another version, may make the same tree."""
+        """SHA-256 over paths and contents of all files: other rules, or another version, may make
+        the same tree.
+        """
         lines = "".join(f"{file.sha256}  {file.path}\n" for file in self.files)
         return hashlib.sha256(lines.encode()).hexdigest()
 
@@ -47,13 +62,19 @@ class Manifest:
         files = {row.pop("path"): row for row in head.pop("files")}
         if not self.defaults:
             del head["defaults"]
-        rows = ",\n".join(f"  {json.dumps(path)}: {json.dumps(row, sort_keys=True)}" for path, row in files.items())
+        rows = ",\n".join(
+            f"  {json.dumps(path)}: {json.dumps(row, sort_keys=True)}"
+            for path, row in files.items()
+        )
         body = json.dumps(head, indent=1, sort_keys=True)
         return f'{body[:-2]},\n "files": {{\n{rows}\n }}\n}}\n'
 
     @staticmethod
     def from_json(text: str | bytes, where: str) -> "Manifest":
-        """Read it back. Raises InputError, naming `where`, when it is not a manifest of this format."""
+        """Read it back.
+
+        Raises InputError, naming `where`, when it is not a manifest of this format.
+        """
         try:
             data = json.loads(text)
             if data["format"] != FORMAT:
@@ -68,7 +89,8 @@ class Manifest:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{where} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
+                f"{where} is not a SHRINK.json: {error}",
+                "generate the tree again with `make shrink`",
             ) from error
 
 
@@ -77,7 +99,9 @@ def contents(out: Path) -> Iterator[str]:
     return (path for path in files_below(out, _passed_over) if path != HISTORY)
 
 
-def files_below(root: Path, passed_over: Callable[[str], bool] = lambda folder: False) -> Iterator[str]:
+def files_below(
+    root: Path, passed_over: Callable[[str], bool] = lambda folder: False
+) -> Iterator[str]:
     """Paths of all files and links below a folder, in order, but for those in some folders."""
     for folder, folders, names in os.walk(root):
         below = os.path.relpath(folder, root).replace(os.sep, "/")
@@ -88,19 +112,30 @@ def files_below(root: Path, passed_over: Callable[[str], bool] = lambda folder: 
 
 
 def foreign(out: Path) -> Sequence[str]:
-    """Paths below a folder, if it is there, that hold what no run of shrinker wrote there: added, or changed since; all paths where
-    `SHRINK.json` is none."""
+    """Paths below a folder, if it is there, that hold what no run of shrinker wrote there: added,
+    or changed since; all paths where `SHRINK.json` is none.
+    """
     try:
         written = Manifest.from_json((out / MANIFEST).read_text("utf-8"), str(out / MANIFEST)).files
     except (OSError, UnicodeDecodeError, InputError):
         return list(contents(out))
     known = {file.path: file.sha256 for file in written}
-    return [path for path in contents(out) if path != MANIFEST and not _is_written(out / path, known.get(path))]
+    return [
+        path
+        for path in contents(out)
+        if path != MANIFEST and not _is_written(out / path, known.get(path))
+    ]
 
 
 def _passed_over(path: str) -> bool:
-    return path == HISTORY or any(fnmatch.fnmatchcase(f"/{path}", pattern) for pattern in _LEFT_BY_TOOLS)
+    return path == HISTORY or any(
+        fnmatch.fnmatchcase(f"/{path}", pattern) for pattern in _LEFT_BY_TOOLS
+    )
 
 
 def _is_written(file: Path, sha256: str | None) -> bool:
-    return sha256 is not None and not file.is_symlink() and hashlib.sha256(file.read_bytes()).hexdigest() == sha256
+    return (
+        sha256 is not None
+        and not file.is_symlink()
+        and hashlib.sha256(file.read_bytes()).hexdigest() == sha256
+    )

@@ -35,13 +35,17 @@ class Evidence:
     """``form``, ``references`` …"""
     passed: bool
     checks: tuple[tuple[str, int], ...]
-    """Name of each check and how many things it looked at: a check that looked at nothing proves nothing."""
+    """Name of each check and how many things it looked at: a check that looked at nothing proves
+    nothing.
+    """
     findings: tuple[Finding, ...]
     """Why it failed; empty when passed."""
     inherited: tuple[Finding, ...]
     """What is wrong in upstream in the same place too, and so is not held against the tree."""
     open: tuple[Finding, ...] = ()
-    """What a person has to say something about: held against the tree only where somebody answers for the upstream, see `held`."""
+    """What a person has to say something about: held against the tree only where somebody answers
+    for the upstream, see `held`.
+    """
 
     def asked(self) -> "Evidence":
         """The same, with what was found as questions."""
@@ -49,7 +53,12 @@ class Evidence:
 
     def held(self) -> "Evidence":
         """The same, with what is open held against the tree."""
-        return replace(self, passed=self.passed and not self.open, findings=(*self.findings, *self.open), open=())
+        return replace(
+            self,
+            passed=self.passed and not self.open,
+            findings=(*self.findings, *self.open),
+            open=(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,5 +79,7 @@ class LevelResult:
 
     @property
     def ran(self) -> bool:
-        """Whether anything was looked at; a level that cannot run here says so in `limits` and finds nothing."""
+        """Whether anything was looked at; a level that cannot run here says so in `limits` and
+        finds nothing.
+        """
         return bool(self.evidence.checks or self.evidence.findings)

@@ -17,7 +17,9 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def reached(starts: Iterable[Key], successors: Callable[[Key], Iterable[Key]]) -> dict[Key, None]:
-    """Everything that the starts lead to, themselves included, in the order in which it is found."""
+    """Everything that the starts lead to, themselves included, in the order in which it is
+    found.
+    """
     found = dict.fromkeys(starts)
     stack = list(found)
     while stack:

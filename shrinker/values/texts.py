@@ -7,7 +7,9 @@ import tokenize
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = re.compile(r"^[ \t]*import[ \t]+([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
-_LISTED = re.compile(r"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_LISTED = re.compile(
+    r"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE
+)
 _SETTING = re.compile(
     r"([A-Za-z_]\w*)[\"']?[ \t]*(?=[=:])|[=:\[,-][ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)"
 )
@@ -18,8 +20,9 @@ _LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
 def words_of(path: str, text: str) -> frozenset[str]:
     """Words by which a file may name something of a module that it loads.
 
-    A module of the standard library that a Python file imports by itself (`import asyncio`) is read as the file's own
-    name, unless the file also imports that name from somewhere, looks it up as an attribute, or spells it.
+    A module of the standard library that a Python file imports by itself (`import asyncio`) is read
+    as the file's own name, unless the file also imports that name from somewhere, looks it up as an
+    attribute, or spells it.
     """
     found = frozenset(_WORD.findall(text))
     if not path.endswith((".py", ".pyi")):
@@ -43,7 +46,9 @@ def names_in_data(data: bytes) -> frozenset[str]:
 
 
 def without_comments(path: str, text: str) -> str:
-    """The text of a Python file without its comments, which name nothing; of another file, or one that is no Python, all of it."""
+    """The text of a Python file without its comments, which name nothing; of another file, or one
+    that is no Python, all of it.
+    """
     if not path.endswith((".py", ".pyi")) or "#" not in text:
         return text
     rows = text.splitlines(keepends=True)

@@ -18,7 +18,10 @@ class SourceFile:
     """One file of upstream, by path and content."""
 
     path: str
-    """Posix path in the layout of upstream's repository, e.g. ``python/sglang/srt/server_args.py``."""
+    """Posix path in the layout of upstream's repository, e.g.
+
+    ``python/sglang/srt/server_args.py``.
+    """
     sha256: str
     size: int
     """In bytes."""
@@ -40,13 +43,17 @@ class Identity:
 
     @property
     def reference(self) -> str:
-        """By what upstream's repository knows it: a commit, else the tag of the release; empty where neither is known."""
+        """By what upstream's repository knows it: a commit, else the tag of the release; empty
+        where neither is known.
+        """
         return self.commit or (f"v{self.version}" if self.version else "")
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredPackage:
-    """What upstream declares of its package: `pyproject.toml` or the wheel's METADATA, same value."""
+    """What upstream declares of its package: `pyproject.toml` or the wheel's METADATA, same
+    value.
+    """
 
     name: str
     requires_python: str
@@ -56,7 +63,9 @@ class DeclaredPackage:
     scripts: Mapping[str, str]
     """Console entry points: name to ``module:attribute``."""
     tag: str = ""
-    """Of a release's wheel, where it is built for one interpreter and platform: ``cp311-cp311-manylinux_2_34_x86_64``."""
+    """Of a release's wheel, where it is built for one interpreter and platform:
+    ``cp311-cp311-manylinux_2_34_x86_64``.
+    """
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,9 @@ class UpstreamTree:
 
 
 def modules_of(paths: Iterable[str]) -> dict[str, str]:
-    """Dotted name of every module of the package among these paths, to its path; a package wins over a module."""
+    """Dotted name of every module of the package among these paths, to its path; a package wins
+    over a module.
+    """
     found: dict[str, str] = {}
     for path in paths:
         name = module_name(path)
@@ -94,8 +105,8 @@ def modules_of(paths: Iterable[str]) -> dict[str, str]:
 def compiled_modules(paths: Iterable[str]) -> dict[str, str]:
     """Dotted name of every compiled extension of the package among these paths, to its path.
 
-    ``python/sglang/srt/x/_core.cpython-311-x86_64-linux-gnu.so`` is ``sglang.srt.x._core``: Python looks for the base
-    name up to its first dot.
+    ``python/sglang/srt/x/_core.cpython-311-x86_64-linux-gnu.so`` is ``sglang.srt.x._core``: Python
+    looks for the base name up to its first dot.
     """
     found: dict[str, str] = {}
     for path in paths:
@@ -115,7 +126,9 @@ def module_name(path: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def enclosing(name: str, separator: str = ".") -> tuple[str, ...]:
-    """The packages around a module, or with a slash the folders around a path, the nearest first; all rules in turn ask it of one name."""
+    """The packages around a module, or with a slash the folders around a path, the nearest first;
+    all rules in turn ask it of one name.
+    """
     around: list[str] = []
     while name := name.rpartition(separator)[0]:
         around.append(name)

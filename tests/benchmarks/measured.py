@@ -15,7 +15,12 @@ class Named(Subject):
     """A subject that is only a name."""
 
     def __init__(self, name: str, reference: bool = False, once: bool = False) -> None:
-        self.name, self.reads, self.reference, self.once = name, f"what {name} does", reference, once
+        self.name, self.reads, self.reference, self.once = (
+            name,
+            f"what {name} does",
+            reference,
+            once,
+        )
 
     def version(self) -> str:
         return f"{self.name} 1"
@@ -24,17 +29,25 @@ class Named(Subject):
         return []
 
 
-def record(subject: str, run: int, wall: float, mib: int = 100, problem: str = "", **phases: float) -> Record:
-    taken = Measurement(0, False, wall, 2 * wall, mib * MIB, (mib + 1) * MIB, mib * MIB // 2, wall / 100)
+def record(
+    subject: str, run: int, wall: float, mib: int = 100, problem: str = "", **phases: float
+) -> Record:
+    taken = Measurement(
+        0, False, wall, 2 * wall, mib * MIB, (mib + 1) * MIB, mib * MIB // 2, wall / 100
+    )
     return Record(subject, run, taken, phases, problem)
 
 
 def session(upstream: str = "release:1.0", cores: int = 2) -> Session:
-    machine = Machine("A processor", "x86_64", 4, cores, 8 * 2**30, "A system", "Linux 1", "cpython 3.11.7", 0.5)
+    machine = Machine(
+        "A processor", "x86_64", 4, cores, 8 * 2**30, "A system", "Linux 1", "cpython 3.11.7", 0.5
+    )
     return Session("2020-01-01T00:00+00:00", upstream, 12, 3456, 3, 2, False, machine)
 
 
-def results(records: list[Record], absent: dict[str, str] | None = None, **conditions: object) -> Results:
+def results(
+    records: list[Record], absent: dict[str, str] | None = None, **conditions: object
+) -> Results:
     subjects = [Named("ours", reference=True), Named("other"), Named("slow", once=True)]
     versions = {subject.name: subject.version() for subject in subjects}
     return summarise(session(**conditions), subjects, versions, absent or {}, records, BUDGETS)  # type: ignore[arg-type]

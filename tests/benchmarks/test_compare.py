@@ -10,7 +10,13 @@ from benchmarks.compare.__main__ import Report, markdown, write_report
 from benchmarks.compare.contenders import CONTENDERS, Contender, Folder
 from benchmarks.compare.judge import Judge, Occurrences, Outcome, count
 from benchmarks.compare.measuring import Comparison, DecisionCost, Row, compare
-from benchmarks.compare.predicates import Flags, Predicates, flags_of_tree, predicates_of_rules, truth
+from benchmarks.compare.predicates import (
+    Flags,
+    Predicates,
+    flags_of_tree,
+    predicates_of_rules,
+    truth,
+)
 from benchmarks.figures import Spread
 from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset
@@ -31,7 +37,12 @@ def fact(name: str, value: bool | str | None, **what: object) -> Fact:
 def test_the_list_is_read_from_facts_on_calls_and_names():
     rules = Ruleset(
         facts=(
-            fact("hip", False, calls=("sglang.**.is_hip", ".is_rocm", "torch.xpu.is_available"), environment=("X",)),
+            fact(
+                "hip",
+                False,
+                calls=("sglang.**.is_hip", ".is_rocm", "torch.xpu.is_available"),
+                environment=("X",),
+            ),
             fact("cuda", True, calls=("sglang.**.is_cuda",), exact=False),
             fact("version", None, names=("torch.version.hip",)),
             fact("text", "linux", names=("sys.platform",)),
@@ -42,7 +53,12 @@ def test_the_list_is_read_from_facts_on_calls_and_names():
         )
     )
     found = predicates_of_rules(rules)
-    assert found.calls == {"is_hip": False, "is_rocm": False, "torch.xpu.is_available": False, "is_cuda": True}
+    assert found.calls == {
+        "is_hip": False,
+        "is_rocm": False,
+        "torch.xpu.is_available": False,
+        "is_cuda": True,
+    }
     assert found.dotted == {"torch.version.hip": None}
     assert found.left_out == ("either", "sglang.a.maybe_*", "sys.platform", "torch.version.cuda")
 
@@ -90,7 +106,10 @@ def occurrences(text: str) -> Occurrences:
     [
         ("x = is_hip()\n_flag = is_cuda()\nf(_flag)\n", Occurrences()),
         ("if is_hip(): pass\nelif y and not p.is_cuda(): pass\n", Occurrences(calls=2)),
-        ("x = y if _flag else z\nassert _far\nwhile f(_flag): pass\n", Occurrences(flags=2, derived=1)),
+        (
+            "x = y if _flag else z\nassert _far\nwhile f(_flag): pass\n",
+            Occurrences(flags=2, derived=1),
+        ),
         ("x = [y for y in z if torch.version.hip]\n", Occurrences(calls=1)),
         ("match x:\n    case 1 if is_hip(): pass\n", Occurrences(calls=1)),
         ("x = y or is_hip()\n", Occurrences(calls=1)),
@@ -111,7 +130,10 @@ UPSTREAM, TREE = read_cases(Path(__file__).with_name("compare.txtar"), "/").valu
 
 
 def judged(tmp_path: Path, **after: str) -> Outcome:
-    for name, files in (("before", UPSTREAM), ("after", {**UPSTREAM, **{f"{n}.py": t for n, t in after.items()}})):
+    for name, files in (
+        ("before", UPSTREAM),
+        ("after", {**UPSTREAM, **{f"{n}.py": t for n, t in after.items()}}),
+    ):
         write(tmp_path / name, files)
     judge = Judge(tmp_path / "before", PREDICATES, dict.fromkeys(UPSTREAM, Flags()))
     assert judge.upstream == Occurrences(calls=4, constant_tests=1)
@@ -131,11 +153,16 @@ def test_judge_of_good_and_bad_work(tmp_path):
     )
     assert (outcome.changed, outcome.broken, outcome.undefined, outcome.texts) == (3, 1, 1, 1)
     assert outcome.decided == Occurrences(calls=2)
-    assert outcome.left == Occurrences(calls=2, constant_tests=1), "a broken file's predicates are left"
+    assert outcome.left == Occurrences(calls=2, constant_tests=1), (
+        "a broken file's predicates are left"
+    )
 
 
 RULES = Ruleset(
-    facts=(fact("hip", False, calls=("sglang.**.is_hip",)), fact("version", None, names=("torch.version.hip",))),
+    facts=(
+        fact("hip", False, calls=("sglang.**.is_hip",)),
+        fact("version", None, names=("torch.version.hip",)),
+    ),
     removes=(Remove(id="gone", why=WHY, feature="what is gone", modules=("sglang.gone",)),),
     profile="deepseek",
 )
@@ -144,7 +171,9 @@ RULES = Ruleset(
 def small_comparison(tmp_path: Path) -> Comparison:
     write(tmp_path / "upstream/python/sglang", TREE)
     repository = Path(__file__).resolve().parents[2]
-    tree = open_upstream(f"path:{tmp_path / 'upstream'}", cache=tmp_path / "cache", repository=repository)
+    tree = open_upstream(
+        f"path:{tmp_path / 'upstream'}", cache=tmp_path / "cache", repository=repository
+    )
     absent = Contender("absent", "no-such-distribution", "run_piranha", (), "nothing")
     wanted = [c for c in CONTENDERS if not c.distribution or _installed(c)]
     return compare(tree, RULES, runs=1, jobs=1, cores=(), contenders=[*wanted, absent])
@@ -194,13 +223,24 @@ def test_every_contender_has_its_workload(tmp_path):
 def row(name: str, outcome: Outcome | None, problem: str = "") -> Row:
     spread = Spread(1.0, 2.0, 3.0) if outcome else None
     return Row(
-        name, f"{name} 1", f"what {name} did", outcome, spread, spread, spread and Spread.of([2**20]), 4, 2, problem
+        name,
+        f"{name} 1",
+        f"what {name} did",
+        outcome,
+        spread,
+        spread,
+        spread and Spread.of([2**20]),
+        4,
+        2,
+        problem,
     )
 
 
 def report() -> Report:
     outcome = Outcome(9, 5, 1, Occurrences(10, 20, 3), Occurrences(1, 2, 4, 6), 7, 8)
-    decision = DecisionCost(Spread.of([6.0]), Spread.of([2.0]), Spread.of([3.0]), Spread.of([2.5]), Spread.of([2**21]))
+    decision = DecisionCost(
+        Spread.of([6.0]), Spread.of([2.0]), Spread.of([3.0]), Spread.of([2.5]), Spread.of([2**21])
+    )
     comparison = Comparison(
         "release:1.0", 9, 1234, PREDICATES, 5, Occurrences(11, 22, 7, 1), (row("good", outcome), row("bad", None, "died")),
         decision,
@@ -230,5 +270,7 @@ def test_page_and_data_are_written(tmp_path):
 
 def test_command_line_refuses_an_unknown_upstream(tmp_path):
     repository = Path(__file__).resolve().parents[2]
-    done = python(repository, "-m", "benchmarks.compare", "--upstream", f"path:{tmp_path}", "--into", tmp_path)
+    done = python(
+        repository, "-m", "benchmarks.compare", "--upstream", f"path:{tmp_path}", "--into", tmp_path
+    )
     assert done.returncode == 2 and "next:" in done.stderr and not list(tmp_path.iterdir())

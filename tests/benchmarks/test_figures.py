@@ -1,4 +1,6 @@
-"""Figures: spread, ratios run by run, budgets, the costs of imports, and what is written and shown of them."""
+"""Figures: spread, ratios run by run, budgets, the costs of imports, and what is written and shown
+of them.
+"""
 
 import io
 import json
@@ -52,7 +54,10 @@ def test_ratio_pairs_the_same_run():
 
 def test_ratio_needs_a_pair():
     assert ratio(OURS, [record("slow", 1, 200.0)]).wall == Spread.of([0.1])  # type: ignore[union-attr]
-    assert ratio(OURS, [record("slow", 1, 600.0, problem="stopped at its time limit of 600 s")]) is None
+    assert (
+        ratio(OURS, [record("slow", 1, 600.0, problem="stopped at its time limit of 600 s")])
+        is None
+    )
     assert ratio(OURS[1:], [record("slow", 1, 200.0)]) is None
     assert ratio([], []) is None
 
@@ -68,7 +73,13 @@ def test_the_worst_run_is_judged():
 
 
 def test_a_warm_run_and_deciding_have_budgets_of_their_own():
-    budgets = replace(BUDGETS, warm_subject="warm", warm_seconds=3.0, deciding_subject="deciding", deciding_parses=3.0)
+    budgets = replace(
+        BUDGETS,
+        warm_subject="warm",
+        warm_seconds=3.0,
+        deciding_subject="deciding",
+        deciding_parses=3.0,
+    )
     deciding = [
         replace(record("deciding", n, 9.0), phases={"deciding": seconds, "ast.parse": 2.0})
         for n, seconds in enumerate([5.0, 6.2, 20.0])
@@ -76,7 +87,9 @@ def test_a_warm_run_and_deciding_have_budgets_of_their_own():
     parses = parses_of([*deciding, record("deciding", 4, 1.0, problem="exit code 1")])
     assert parses == Spread(2.5, 3.1, 10.0)
     warm = figures_of([record("warm", 1, 2.0), record("warm", 2, 3.0)])
-    found = judge(budgets, figures_of(OURS), upstream="release:1.0", cores=2, warm=warm, deciding=parses)
+    found = judge(
+        budgets, figures_of(OURS), upstream="release:1.0", cores=2, warm=warm, deciding=parses
+    )
     assert [v.met for v in found] == [True, True, True, False]
     assert [v.met for v in judge(budgets, figures_of(OURS), upstream="release:1.0", cores=2)] == [
         True,
@@ -89,13 +102,22 @@ def test_a_warm_run_and_deciding_have_budgets_of_their_own():
 
 def test_the_commit_of_the_budgets_is_judged_wherever_it_is_fetched_from():
     budgets = replace(BUDGETS, commit="abc")
-    for upstream, met in (("git:a/b@abc", True), ("git:a/b@abcd", None), ("release:1.0", True), ("release:abc", None)):
+    for upstream, met in (
+        ("git:a/b@abc", True),
+        ("git:a/b@abcd", None),
+        ("release:1.0", True),
+        ("release:abc", None),
+    ):
         assert judge(budgets, figures_of(OURS), upstream=upstream, cores=2)[0].met is met
 
 
 @pytest.mark.parametrize(
     ("upstream", "cores", "says"),
-    [("release:1.0.post1", 2, "release:1.0.post1"), ("release:1.0", 12, "12 core"), ("release:1.0", 1, "1 core")],
+    [
+        ("release:1.0.post1", 2, "release:1.0.post1"),
+        ("release:1.0", 12, "12 core"),
+        ("release:1.0", 1, "1 core"),
+    ],
 )
 def test_other_conditions_are_not_judged(upstream, cores, says):
     for verdict in judge(BUDGETS, figures_of(OURS), upstream=upstream, cores=cores):
@@ -194,4 +216,6 @@ def test_table():
         console.print(results_table(results(records), "run 1 of 3: ours"))
     text = console.export_text()
     assert "20.00 / 22.00 / 24.00" in text and "run 1 of 3: ours" in text
-    assert verdict_lines(results(THREE_RUNS))[0] == ("budget: wall time, at most 25 s; measured 24.00 s; kept: yes")
+    assert verdict_lines(results(THREE_RUNS))[0] == (
+        "budget: wall time, at most 25 s; measured 24.00 s; kept: yes"
+    )

@@ -13,7 +13,9 @@ from benchmarks.subjects import Place, all_subjects
 from tests.benchmarks.measured import MIB, Named
 from tests.small import write
 
-needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="no /proc of Linux")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="no /proc of Linux"
+)
 CHILDREN = """
 import subprocess, sys, time
 grow = "x = bytearray(60 << 20); import time; time.sleep(0.4)"
@@ -24,7 +26,9 @@ BUSY = "import time\nwhile time.process_time() < 0.3: pass"
 
 
 def python(folder, program, **options):
-    return measure([sys.executable, "-c", program], folder=folder, environment=dict(os.environ), **options)
+    return measure(
+        [sys.executable, "-c", program], folder=folder, environment=dict(os.environ), **options
+    )
 
 
 @needs_proc
@@ -32,7 +36,9 @@ def test_memory_of_the_whole_tree(tmp_path):
     taken = python(tmp_path, CHILDREN)
     assert taken.exit_code == 0 and not taken.timed_out
     assert taken.tree_rss_bytes and taken.tree_pss_bytes
-    assert 120 * MIB < taken.tree_pss_bytes <= taken.tree_rss_bytes <= taken.memory_bytes < 300 * MIB
+    assert (
+        120 * MIB < taken.tree_pss_bytes <= taken.tree_rss_bytes <= taken.memory_bytes < 300 * MIB
+    )
     assert taken.wall_seconds > 0.4
 
 
@@ -40,11 +46,16 @@ def test_time_and_outputs(tmp_path):
     taken = python(tmp_path, BUSY + "\nprint('out'); import sys; sys.exit('err')")
     assert taken.exit_code == 1
     assert taken.cpu_seconds > 0.25 and taken.wall_seconds > 0.25
-    assert (tmp_path / "stdout").read_text() == "out\n" and (tmp_path / "stderr").read_text() == "err\n"
+    assert (tmp_path / "stdout").read_text() == "out\n" and (
+        tmp_path / "stderr"
+    ).read_text() == "err\n"
 
 
 def test_time_limit_ends_the_whole_group(tmp_path):
-    sleeper = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+    sleeper = (
+        "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); "
+        "p.wait()"
+    )
     taken = python(tmp_path, sleeper, limit_seconds=0.7)
     assert taken.timed_out and taken.exit_code < 0 and taken.wall_seconds < 20
     pid = int((tmp_path / "stdout").read_text())
@@ -82,7 +93,11 @@ class Echo(Named):
         self.code = code
 
     def command(self, place):
-        return [sys.executable, "-c", f"import os, sys; print(os.getcwd(), file=sys.stderr); sys.exit({self.code})"]
+        return [
+            sys.executable,
+            "-c",
+            f"import os, sys; print(os.getcwd(), file=sys.stderr); sys.exit({self.code})",
+        ]
 
 
 def test_records_and_problems(tmp_path):
@@ -107,7 +122,13 @@ def test_each_run_begins_with_the_next():
 def test_every_file_of_subjects_is_found():
     subjects = all_subjects()
     assert [s.name for s in subjects if s.reference] == [subjects[0].name] == ["shrinker"]
-    assert {s.name for s in subjects} >= {"ast.parse", "ast.parse, parallel", "vulture", "pyan3", "ruff"}
+    assert {s.name for s in subjects} >= {
+        "ast.parse",
+        "ast.parse, parallel",
+        "vulture",
+        "pyan3",
+        "ruff",
+    }
     assert len({s.name for s in subjects}) == len(subjects)
     assert all(s.reads for s in subjects)
 

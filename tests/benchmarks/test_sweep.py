@@ -32,11 +32,20 @@ def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def _sweep(folder: Path, *commits: str, more: tuple[str, ...] = ()) -> int:
     specs = [f"git:{folder / 'upstream'}@{commit}" for commit in commits]
-    fixed = ["--profile", "small", "--rules", str(folder / "rules"), "--folder", str(folder / "out")]
+    fixed = [
+        "--profile",
+        "small",
+        "--rules",
+        str(folder / "rules"),
+        "--folder",
+        str(folder / "out"),
+    ]
     return sweep.main([*specs, *fixed, *more])
 
 
-def test_every_upstream_has_its_row(tmp_path: Path, commits: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_upstream_has_its_row(
+    tmp_path: Path, commits: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _sweep(tmp_path, *commits) == 1
     rows = load(tmp_path / "out")
     assert [rows[f"git@{commit}"].outcome for commit in commits] == ["clean", "failed", "clean"]
@@ -46,21 +55,31 @@ def test_every_upstream_has_its_row(tmp_path: Path, commits: list[str], capsys: 
     assert capsys.readouterr().out.count("\n") == 3
     page = (tmp_path / "out/SWEEP.md").read_text()
     assert page.index(commits[0][:12]) < page.index(commits[1][:12]) < page.index(commits[2][:12])
-    assert page.count(f"| `{first.rules_hash[:8]}` |\n") == 3, "each row says by which rules it was made"
-    assert str(tmp_path) not in page + (tmp_path / "out/sweep.json").read_text(), "no place of this machine"
+    assert page.count(f"| `{first.rules_hash[:8]}` |\n") == 3, (
+        "each row says by which rules it was made"
+    )
+    assert str(tmp_path) not in page + (tmp_path / "out/sweep.json").read_text(), (
+        "no place of this machine"
+    )
 
 
 def test_what_nobody_answered_is_no_clean_tree(tmp_path: Path, commits: list[str]) -> None:
-    more = rule("fact", "slow", attributes=[".turbo"], value=False) + rule("dropped", "npu-words", words=["npu"])
+    more = rule("fact", "slow", attributes=[".turbo"], value=False) + rule(
+        "dropped", "npu-words", words=["npu"]
+    )
     write(tmp_path / "rules", {"world.toml": f"{RULES['world.toml']}\n{more}"})
-    asked = "def start(engine=None):\n    if engine.turbo:\n        engine.boost()\n    return 'cuda'\n"
+    asked = (
+        "def start(engine=None):\n    if engine.turbo:\n        engine.boost()\n    return 'cuda'\n"
+    )
     commit = committed(tmp_path / "upstream", {CUDA: asked})
     assert _sweep(tmp_path, commit) == 0, "its evidence passed"
     row = load(tmp_path / "out")[f"git@{commit}"]
     assert row.outcome == "generated" and row.findings == {"losses": 1} and CUDA in row.cause
 
 
-def test_what_is_known_is_not_run_again(tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_is_not_run_again(
+    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert _sweep(tmp_path, commits[0]) == 0
     ran: list[str] = []
 
@@ -89,7 +108,12 @@ def test_a_run_that_takes_too_long_is_killed_and_told(tmp_path: Path, commits: l
 
 
 def test_a_damaged_state_is_no_state(tmp_path: Path, commits: list[str]) -> None:
-    for text in ("", "{", json.dumps({"format": 0}), json.dumps({"format": 1, "rows": [{"name": "x"}]})):
+    for text in (
+        "",
+        "{",
+        json.dumps({"format": 0}),
+        json.dumps({"format": 1, "rows": [{"name": "x"}]}),
+    ):
         write(tmp_path / "out", {"sweep.json": text})
         assert load(tmp_path / "out") == {}
 
@@ -97,7 +121,10 @@ def test_a_damaged_state_is_no_state(tmp_path: Path, commits: list[str]) -> None
 def test_commits_are_spread_evenly(tmp_path: Path, commits: list[str]) -> None:
     place = tmp_path / "upstream"
     since, until = "2000-01-01", "now"
-    assert spread(place, 2, since, until) == [f"git:{place}@{commits[0]}", f"git:{place}@{commits[2]}"]
+    assert spread(place, 2, since, until) == [
+        f"git:{place}@{commits[0]}",
+        f"git:{place}@{commits[2]}",
+    ]
     assert [spec.rpartition("@")[2] for spec in spread(place, 50, since, until)] == commits
     with pytest.raises(InputError):
         spread(place, 2, "2000-01-01", "2000-01-02")
@@ -118,7 +145,9 @@ def test_a_list_may_have_comments(tmp_path: Path) -> None:
     assert sweep.main(["--list", str(tmp_path / "nowhere")]) == 2
 
 
-def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_is_its_noon_whenever_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(tmp_path, "init", "-q")
     for hour in (1, 11, 13, 23):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"2026-02-03T{hour:02}:00:00Z")
@@ -130,8 +159,24 @@ def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch:
 
 
 def _measure(tmp_path: Path, *more: str) -> int:
-    fixed = ["--profile", "small", "--rules", str(tmp_path / "rules"), "--folder", str(tmp_path / "out"), "--jobs", "1"]
-    asked = ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01"]
+    fixed = [
+        "--profile",
+        "small",
+        "--rules",
+        str(tmp_path / "rules"),
+        "--folder",
+        str(tmp_path / "out"),
+        "--jobs",
+        "1",
+    ]
+    asked = [
+        "--repository",
+        str(tmp_path / "upstream"),
+        "--since",
+        "2000-01-01",
+        "--until",
+        "2100-01-01",
+    ]
     return pairs.main([*asked, *fixed, *more])
 
 
@@ -140,7 +185,10 @@ def _the_last(monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> None:
 
 
 def test_a_pair_is_measured_with_a_cache_of_its_own(
-    tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    commits: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     upstream = tmp_path / "upstream"
     commits += [committed(upstream, {CUDA: FILES[CUDA] + more}) for more in ("", "# more\n")]
@@ -156,7 +204,9 @@ def test_a_pair_is_measured_with_a_cache_of_its_own(
     assert (row["changed_files"], row["changed_python"]) == (1, 1)
     assert row["cold"]["wall_seconds"] > 0 and "source" in row["second_run"]["phases_seconds"]
     text = (tmp_path / "out/PAIRS.md").read_text()
-    assert row["second"][:12] in text and str(tmp_path) not in text + json.dumps(data), "no place of this machine"
+    assert row["second"][:12] in text and str(tmp_path) not in text + json.dumps(data), (
+        "no place of this machine"
+    )
     assert "median of the second runs" in capsys.readouterr().out
     assert _measure(tmp_path, "--pairs", "1") == 1, "a target that is missed"
 
@@ -168,7 +218,9 @@ def test_a_run_that_fails_is_told_and_no_figure(
     _the_last(monkeypatch, commits[:2])
     assert _measure(tmp_path, "--pairs", "1") == 1
     text = (tmp_path / "out/PAIRS.md").read_text()
-    assert "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"
+    assert (
+        "was not measured" in text and "No pair ended well" in text and pairs.STATE == "pairs.json"
+    )
 
 
 def test_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,12 +242,15 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_nothing_is_lost(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    # Each upstream with and without a cache, twice: `tests/cli/test_interruptions.py` stops runs at every step that counts.
+    # Each upstream with and without a cache, twice: `tests/cli/test_interruptions.py` stops runs at
+    # every step that counts.
     assert kills.main([*asked, "--jobs", "2", "--moments", "8"]) == 0
     told = capsys.readouterr().out
     assert "WRONG" not in told and told.count("right: killed") == 8
     # Fewer than half are alive then where the machine gets faster in between.
-    assert int(told.partition(" of 8 runs were alive")[0].rpartition("\n")[2]) >= 2, "otherwise this shows nothing"
+    assert int(told.partition(" of 8 runs were alive")[0].rpartition("\n")[2]) >= 2, (
+        "otherwise this shows nothing"
+    )
     assert "two runs at once: the tree is one run's" in told
     assert "the tree of before is there, byte for byte" in told or "skipped: a full disk" in told
 

@@ -1,4 +1,6 @@
-"""Layers and variants: keys that cannot meet by accident, values that come back as they were, results that depend on answers."""
+"""Layers and variants: keys that cannot meet by accident, values that come back as they were,
+results that depend on answers.
+"""
 
 import ast
 import os
@@ -28,7 +30,18 @@ def test_results_are_in_the_order_of_the_items(jobs: int) -> None:
 
 
 def test_texts_do_not_run_into_each_other() -> None:
-    assert len({hash_of("ab", "c"), hash_of("a", "bc"), hash_of("abc"), hash_of("abc", ""), hash_of("", "abc")}) == 5
+    assert (
+        len(
+            {
+                hash_of("ab", "c"),
+                hash_of("a", "bc"),
+                hash_of("abc"),
+                hash_of("abc", ""),
+                hash_of("", "abc"),
+            }
+        )
+        == 5
+    )
 
 
 def test_a_layer_finds_its_own_results_and_counts(tmp_path: Path) -> None:
@@ -93,17 +106,21 @@ def test_values_come_back_equal_and_of_their_type() -> None:
 
 def test_syntax_trees_come_back_with_their_positions() -> None:
     tree = ast.parse("if x:\n    y = [1, 'a']\n")
-    assert ast.dump(unpack(pack(tree)), include_attributes=True) == ast.dump(tree, include_attributes=True)
+    assert ast.dump(unpack(pack(tree)), include_attributes=True) == ast.dump(
+        tree, include_attributes=True
+    )
 
 
 def test_what_generates_depends_on_no_package_beside_it() -> None:
-    # A wheel without `tools` finds what a checkout kept; that no layer below imports another package is a contract of the linter.
+    # A wheel without `tools` finds what a checkout kept; that no layer below imports another
+    # package is a contract of the linter.
     assert tool_identity() == tool_identity("shrinker") != tool_identity("equivalence")
 
 
 def test_the_identity_of_a_tool_covers_every_file(tmp_path: Path) -> None:
     seen = {
-        content_digest(write(tmp_path, files)) for files in ({"a/x.py": "1"}, {"a/x.py": "2"}, {"a/page.jinja": "2"})
+        content_digest(write(tmp_path, files))
+        for files in ({"a/x.py": "1"}, {"a/x.py": "2"}, {"a/page.jinja": "2"})
     }
     (tmp_path / "a/page.jinja").rename(tmp_path / "page.jinja")
     seen.add(content_digest(tmp_path))
@@ -119,10 +136,14 @@ def _said(world: Mapping[str, int], questions: tuple[Question, ...]) -> bytes:
 
 
 def _recall(folder: Path, world: Mapping[str, int]) -> dict[str, bytes]:
-    return Variants(Cache(folder), "kind").recall({"f": "text"}, lambda questions: _said(world, questions))
+    return Variants(Cache(folder), "kind").recall(
+        {"f": "text"}, lambda questions: _said(world, questions)
+    )
 
 
-def _learn(folder: Path, world: Mapping[str, int], packed: bytes, asked: tuple[Question, ...] = ASKED) -> None:
+def _learn(
+    folder: Path, world: Mapping[str, int], packed: bytes, asked: tuple[Question, ...] = ASKED
+) -> None:
     variants = Variants(Cache(folder), "kind")
     variants.recall({"f": "text"}, lambda questions: _said(world, questions))
     variants.learn("text", Recorded(asked, _said(world, asked), packed))

@@ -65,7 +65,9 @@ def test_an_entry_under_the_key_of_another_is_not_found(tmp_path: Path) -> None:
     assert _store(tmp_path).load([b"b"]) == {}
 
 
-@pytest.mark.parametrize("content", [b"", b"no data base at all" * 100, b"SQLite format 3\0" + b"\1" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"", b"no data base at all" * 100, b"SQLite format 3\0" + b"\1" * 5000]
+)
 def test_a_file_that_is_no_data_base_is_made_anew(tmp_path: Path, content: bytes) -> None:
     _file(tmp_path).parent.mkdir()
     _file(tmp_path).write_bytes(content)
@@ -108,7 +110,9 @@ def test_another_format_is_made_anew(tmp_path: Path) -> None:
     assert _store(tmp_path).load([b"a"]) == {b"a": b"2"}
 
 
-def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_used_for_longest_leaves_when_it_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = _store(tmp_path, limit=1700)
     for hour, key in enumerate([b"a", b"b", b"c"]):
         monkeypatch.setattr(store, "_now", lambda hour=hour: 100 + hour)
@@ -120,7 +124,9 @@ def test_what_was_not_used_for_longest_leaves_when_it_is_full(tmp_path: Path, mo
     assert set(found.load([b"a", b"b", b"c", b"d"])) == {b"a", b"d"}
 
 
-def test_what_was_not_used_for_a_month_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_used_for_a_month_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = _store(tmp_path)
     monkeypatch.setattr(store, "_now", lambda: 100 * 24)
     found.save({b"a": b"1", b"b": b"1"})
@@ -131,7 +137,9 @@ def test_what_was_not_used_for_a_month_leaves(tmp_path: Path, monkeypatch: pytes
     assert set(found.load([b"a", b"b", b"c"])) == {b"b", b"c"}
 
 
-def test_uses_within_one_hour_count_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uses_within_one_hour_count_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = _store(tmp_path, limit=40 * 450)
     keys = [b"%d" % (n * 7919 % 40) for n in range(40)]
     for n, key in enumerate(keys):
@@ -144,7 +152,9 @@ def test_uses_within_one_hour_count_in_their_order(tmp_path: Path, monkeypatch: 
     assert left == {*keys[:2], b"new", *keys[-27:]}, "of the others the youngest"
 
 
-def test_what_was_used_a_moment_ago_is_not_written_down_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_used_a_moment_ago_is_not_written_down_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = _store(tmp_path)
     monkeypatch.setattr(store, "_now", lambda: 100.0)
     found.save({b"a": b"1"})
@@ -185,7 +195,8 @@ def _use_and_fill(folder: Path, name: str, turns: Barrier) -> None:
     own = {f"{name} own {n}".encode(): f"{name} {n}".encode() * 20 for n in range(10)}
     found.save(own)
     for turn in range(15):
-        # In step: a user that the machine lets sleep while the others fill the cache twice loses what it used, rightly.
+        # In step: a user that the machine lets sleep while the others fill the cache twice loses
+        # what it used, rightly.
         turns.wait(60)
         found.save({f"{name} {turn} {n}".encode(): b"." * 1000 for n in range(10)})
         assert found.load(own) == own, f"turn {turn}: what is in use stays"
@@ -195,7 +206,9 @@ def test_several_users_of_a_small_cache_keep_what_they_use(tmp_path: Path) -> No
     turns = multiprocessing.get_context("spawn").Barrier(3)
     _run_all(_use_and_fill, [(tmp_path, name, turns) for name in ("a", "b", "c")])
     with contextlib.closing(sqlite3.connect(_file(tmp_path))) as connection:
-        held, rows = connection.execute("SELECT total(length(value)), count(*) FROM entries").fetchone()
+        held, rows = connection.execute(
+            "SELECT total(length(value)), count(*) FROM entries"
+        ).fetchone()
         noted = connection.execute("SELECT count(*) FROM uses").fetchone()[0]
     assert 0 < held <= _SHARED_LIMIT and rows == noted
     assert _file(tmp_path).stat().st_size < 4 * _SHARED_LIMIT
@@ -216,7 +229,10 @@ def test_a_process_killed_while_it_writes_leaves_only_whole_entries(tmp_path: Pa
     keys = [b"%d" % k for k in range(120)]
     moments = random.Random(7)
     for turn in range(8):
-        writers = [context.Process(target=_save_for_ever, args=(tmp_path, first)) for first in (turn, turn + 50)]
+        writers = [
+            context.Process(target=_save_for_ever, args=(tmp_path, first))
+            for first in (turn, turn + 50)
+        ]
         for writer in writers:
             writer.start()
         until = time.monotonic() + 60
@@ -230,18 +246,24 @@ def test_a_process_killed_while_it_writes_leaves_only_whole_entries(tmp_path: Pa
         found = _store(tmp_path).load(keys)
         assert found and found == {key: _value(key) for key in found}
         _store(tmp_path, 30 * LIMIT).save({b"after": b"%d" % turn})
-        assert _store(tmp_path).load([b"after"]) == {b"after": b"%d" % turn}, "the next run can write"
+        assert _store(tmp_path).load([b"after"]) == {b"after": b"%d" % turn}, (
+            "the next run can write"
+        )
 
 
 def _entries(folder: Path) -> int:
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{_file(folder)}?mode=ro", uri=True)) as connection:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{_file(folder)}?mode=ro", uri=True)
+        ) as connection:
             return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
     except sqlite3.Error:
         return 0
 
 
-def test_a_file_that_another_run_holds_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_another_run_holds_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "_WAIT_SECONDS", 0.05)
     _store(tmp_path).save({b"a": b"1"})
     other = sqlite3.connect(_file(tmp_path), isolation_level=None)

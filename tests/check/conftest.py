@@ -10,9 +10,11 @@ from tests.program.small_tree import write_below, write_tree
 
 @pytest.fixture
 def case(tmp_path: Path) -> Build:
-    """`case(upstream, generated)`: paths are below the package, or below the tree's root after ``//``.
+    """`case(upstream, generated)`: paths are below the package, or below the tree's root after
+    ``//``.
 
-    A generated text of ``"="`` is upstream's. Where no second argument is given, the marked lines of upstream are gone.
+    A generated text of ``"="`` is upstream's. Where no second argument is given, the marked lines
+    of upstream are gone.
     """
 
     def build(upstream: Files, generated: Files | None = None) -> Case:

@@ -13,7 +13,10 @@ from tools.mutation.page import breakages_data, rendered
 
 UPSTREAM = read_archive(Path(__file__).with_name("breakages.txtar"))
 KERNELS = UPSTREAM["//kernels/csrc/extension.cc"]
-NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
+NOTE = (
+    "Modified by shrinker: parts not used by this profile were removed. See NOTICE and "
+    "SHRINK.json.\n"
+)
 GENERATED = {
     **dict.fromkeys(UPSTREAM, "="),
     # Something of them went already.
@@ -51,17 +54,22 @@ def test_each_kind_is_put_in_and_caught(case: Build, name: str) -> None:
 def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     listed = {**UPSTREAM, "//kernels/CMakeLists.txt": "file(GLOB SOURCES csrc)\n"}
     trees = case(listed, {**GENERATED, "//kernels/CMakeLists.txt": "="})
-    fault = breakage_fault(Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest)
+    fault = breakage_fault(
+        Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest
+    )
     assert fault is not None
     (judged,) = judge_all(trees.trees(), [fault], EVIDENCE_LEVELS)
     assert "[operators]" in judged.finding and "scan" in judged.finding
 
 
 def test_a_symbol_that_a_removed_source_registers_as_well(case: Build) -> None:
-    """Its schema has the look of a call; who defines the symbol (another library, here) is not to be seen."""
+    """Its schema has the look of a call; who defines the symbol (another library, here) is not to
+    be seen.
+    """
     upstream = {
         "//kernels/csrc/extension.cc": KERNELS,
-        "//kernels/csrc/extension_musa.cc": KERNELS.replace("kCUDA", "kMUSA") + "// scan(x)\n/* scan(\n) */\n",
+        "//kernels/csrc/extension_musa.cc": KERNELS.replace("kCUDA", "kMUSA")
+        + "// scan(x)\n/* scan(\n) */\n",
         "//kernels/include/sgl/mamba.h": "void scan(at::Tensor x);\n",
     }
     kept = {path: "=" for path in upstream if "musa" not in path}
@@ -72,9 +80,15 @@ def test_a_symbol_that_a_removed_source_registers_as_well(case: Build) -> None:
     ("breakage", "why"),
     [
         (Breakage(name="x", modules=("sglang.nowhere",), cut=0.4), "upstream has nothing"),
-        (Breakage(name="x", modules=("sglang.**",), delete=("Nothing",)), "that stays defines Nothing"),
+        (
+            Breakage(name="x", modules=("sglang.**",), delete=("Nothing",)),
+            "that stays defines Nothing",
+        ),
         (Breakage(name="x", modules=("sglang.**",), left=("is_cpu",)), "`is_cpu` did not go"),
-        (Breakage(name="x", modules=("sglang.**",), read="_is_gpu"), "upstream names `_is_gpu` nowhere"),
+        (
+            Breakage(name="x", modules=("sglang.**",), read="_is_gpu"),
+            "upstream names `_is_gpu` nowhere",
+        ),
         (Breakage(name="x", files=("nowhere/**",)), "upstream has nothing"),
         (Breakage(name="x", files=("kernels/**",), lines="never said"), "says `never said`"),
         (Breakage(name="x", files=("gone/**",)), "all that upstream has at `gone/**` went"),
@@ -110,7 +124,9 @@ def test_the_page_names_what_nothing_caught(case: Build) -> None:
     fault = breakage_fault(BREAKAGES["cut"][0], trees.tree, trees.out, trees.manifest)
     assert fault is not None
     judged = [*judge_all(trees.trees(), [fault], [])]
-    page = rendered("breakages", breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
+    page = rendered(
+        "breakages", breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"})
+    )
     assert "Caught: 0 of 1." in page and "**nothing**" in page and "- y: no such file" in page
 
 

@@ -1,4 +1,6 @@
-"""What is gone is explained by words of what the profile drops; and what carries a capability stands. What is no finding comes first."""
+"""What is gone is explained by words of what the profile drops; and what carries a capability
+stands. What is no finding comes first.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,9 @@ from tests.small import read_archive, read_cases, rule
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
 HERE = Path(__file__).parent
-EXPLAINED, UNEXPLAINED = (read_cases(HERE / f"{name}.txtar") for name in ("explained", "unexplained"))
+EXPLAINED, UNEXPLAINED = (
+    read_cases(HERE / f"{name}.txtar") for name in ("explained", "unexplained")
+)
 RULES = (
     rule("dropped", "dropped-tpu", words=["tpu", r"north\b", "^east$"], inside=["sglang.srt.a.Old"])
     + rule("dropped", "fast-holds", holds=["fast"])
@@ -107,11 +111,16 @@ DECIDED = [
     "envs.USE_TPU.get()",
     "name := os.getenv('USE_TPU')",
 ]
-ARMS = "def f(self):\n    if {}:\n        return on_tpu(self)\n    else:\n        return on_gpu(self)\n"
+ARMS = (
+    "def f(self):\n    if {}:\n        return on_tpu(self)\n    else:\n        return "
+    "on_gpu(self)\n"
+)
 
 
 @pytest.mark.parametrize("test", DECIDED)
-def test_of_a_decided_test_the_arm_that_never_runs_may_not_stand_and_the_other_may(judge: Judge, test: str) -> None:
+def test_of_a_decided_test_the_arm_that_never_runs_may_not_stand_and_the_other_may(
+    judge: Judge, test: str
+) -> None:
     assert judge(ARMS.format(test), "def f(self):\n    return on_gpu(self)\n") == []
     (message,) = judge(ARMS.format(test), "def f(self):\n    return on_tpu(self)\n")
     assert message.startswith("f: what runs unless")
@@ -128,13 +137,25 @@ WHOLE = {
 def test_evidence_counts_what_rests_on_each_row(evidence: Compare) -> None:
     before = "if x.tpu:\n    x.slow()\nif x.is_fast:\n    x.go()\nif x.cache:\n    x.keep()\n"
     found = evidence({"srt/a.py": before}, {"srt/a.py": "x.go()\n"})
-    rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names", "refused"}}
-    assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
+    rows = {
+        name: count
+        for name, count in found.checks
+        if name not in {"modules", "definitions", "names", "refused"}
+    }
+    assert rows == {
+        "explained by dropped-tpu": 1,
+        "explained by fast-holds": 1,
+        "losses that no word explains": 1,
+    }
 
 
 # What upstream lacks is not asked for.
-@pytest.mark.parametrize(("files", "counts"), [(WHOLE, (1, 2, 2)), ({"srt/b.py": "x = 1\n"}, (0, 0, 0))])
-def test_what_carries_a_capability_stands(evidence: Compare, files: Files, counts: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("files", "counts"), [(WHOLE, (1, 2, 2)), ({"srt/b.py": "x = 1\n"}, (0, 0, 0))]
+)
+def test_what_carries_a_capability_stands(
+    evidence: Compare, files: Files, counts: tuple[int, ...]
+) -> None:
     found = evidence(files, files)
     names = ("modules", "definitions", "names", "refused")
     assert found.passed and dict(found.checks) == dict(zip(names, (*counts, 0), strict=True))
@@ -143,16 +164,32 @@ def test_what_carries_a_capability_stands(evidence: Compare, files: Files, count
 @pytest.mark.parametrize(
     ("path", "text", "messages"),
     [
-        ("srt/cache.py", None, ["Store.put carries keeps-cache, and is gone", "carries keeps-cache, and is not"]),
-        ("srt/cache.py", "class Store:\n    x = 1\n", ["Store.put carries keeps-cache, and is gone"]),
-        ("srt/a.py", "def flush(args):\n    return args.enable_cache\n", ["'/flush' asks for keeps-cache"]),
+        (
+            "srt/cache.py",
+            None,
+            ["Store.put carries keeps-cache, and is gone", "carries keeps-cache, and is not"],
+        ),
+        (
+            "srt/cache.py",
+            "class Store:\n    x = 1\n",
+            ["Store.put carries keeps-cache, and is gone"],
+        ),
+        (
+            "srt/a.py",
+            "def flush(args):\n    return args.enable_cache\n",
+            ["'/flush' asks for keeps-cache"],
+        ),
     ],
 )
-def test_a_capability_that_is_gone(evidence: Compare, path: str, text: str | None, messages: list[str]) -> None:
+def test_a_capability_that_is_gone(
+    evidence: Compare, path: str, text: str | None, messages: list[str]
+) -> None:
     left = {name: other for name, other in {**WHOLE, path: text}.items() if other is not None}
     found = evidence(WHOLE, left)
     said = [finding.message for finding in found.held().findings]
-    assert len(said) == len(messages) and all(any(m in line for line in said) for m in messages), said
+    assert len(said) == len(messages) and all(any(m in line for line in said) for m in messages), (
+        said
+    )
 
 
 def test_without_words_nothing_is_looked_at(case: Build) -> None:
@@ -177,6 +214,8 @@ def test_what_is_refused_is_explained(
     evidence: Compare, flag: str, value: str, variable: str, found: list[str]
 ) -> None:
     table = TABLE.format(flag=flag, value=value, variable=variable)
-    judged = evidence({"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n", "removed_features.py": table})
+    judged = evidence(
+        {"srt/a.py": "x = 1\n"}, {"srt/a.py": "x = 1\n", "removed_features.py": table}
+    )
     assert [finding.message for finding in judged.open] == found
     assert dict(judged.checks)["refused"] == 5

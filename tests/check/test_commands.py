@@ -31,12 +31,19 @@ _DECLARED = "[project]\nname = 'sglang'\n"
         ({"sglang": "sglang.a:main"}, {"sglang": "sglang.a:Tool"}, 1),
     ],
 )
-def test_commands(case: Build, scripts: dict[str, str], declared: dict[str, str], findings: int) -> None:
+def test_commands(
+    case: Build, scripts: dict[str, str], declared: dict[str, str], findings: int
+) -> None:
     left = "def main(): pass\nclass Tool:\n    def run(self): pass\n"
-    made = case({"a.py": left + "    def gone(self): pass\ndef gone(): pass\n", "b.py": left}, {"a.py": left})
+    made = case(
+        {"a.py": left + "    def gone(self): pass\ndef gone(): pass\n", "b.py": left},
+        {"a.py": left},
+    )
     made.tree = replace(made.tree, declared=replace(made.tree.declared, scripts=scripts))
     rows = "".join(f"{name} = '{target}'\n" for name, target in declared.items())
-    (made.out / "python/pyproject.toml").write_text(_DECLARED + (f"[project.scripts]\n{rows}" if rows else ""))
+    (made.out / "python/pyproject.toml").write_text(
+        _DECLARED + (f"[project.scripts]\n{rows}" if rows else "")
+    )
     found = [check for check, _ in made.findings("references") if check == "commands"]
     assert len(found) == findings
 

@@ -1,4 +1,6 @@
-"""What programs outside use: upstream, with a mark at what is gone of it, a program, and what is found."""
+"""What programs outside use: upstream, with a mark at what is gone of it, a program, and what is
+found.
+"""
 
 import re
 import zipfile
@@ -27,7 +29,9 @@ PASS = read_cases(HERE / "kept_uses.txtar")
 FAIL = read_cases(HERE / "lost_uses.txtar")
 
 
-def judged(case: Case, program: str, rules: Ruleset | None = None, cache: Cache | None = None) -> LevelResult:
+def judged(
+    case: Case, program: str, rules: Ruleset | None = None, cache: Cache | None = None
+) -> LevelResult:
     wheel = case.out.parent / "embedder-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("embedder/main.py", program)
@@ -37,7 +41,10 @@ def judged(case: Case, program: str, rules: Ruleset | None = None, cache: Cache 
 
 
 def said(result: LevelResult) -> list[str]:
-    return [f"{f.check} {f.message.split('upstream has ')[-1].split(',')[0]}" for f in result.evidence.findings]
+    return [
+        f"{f.check} {f.message.split('upstream has ')[-1].split(',')[0]}"
+        for f in result.evidence.findings
+    ]
 
 
 @pytest.mark.parametrize("name", PASS)
@@ -53,14 +60,20 @@ def test_fails(case: Build, name: str) -> None:
     program, expected = upstream.pop("program"), upstream.pop("said").strip()
     result = judged(case(upstream), program)
     assert ", ".join(said(result)) == expected
-    assert not result.passed and result.evidence.findings[0].path == "embedder-1.0: embedder/main.py"
+    assert (
+        not result.passed and result.evidence.findings[0].path == "embedder-1.0: embedder/main.py"
+    )
     # The same program passes where nothing was lost.
     assert said(judged(case(upstream, upstream), program)) == []
 
 
 @pytest.mark.parametrize(
     "removed",
-    [{"modules": ("sglang.gone",)}, {"definitions": ("sglang.**.gone.f",)}, {"paths": ("python/sglang/gone.py",)}],
+    [
+        {"modules": ("sglang.gone",)},
+        {"definitions": ("sglang.**.gone.f",)},
+        {"paths": ("python/sglang/gone.py",)},
+    ],
 )
 def test_what_a_rule_removes_is_named(case: Build, removed: dict[str, tuple[str, ...]]) -> None:
     row = {"id": "remove-it", "why": "Not part of this profile.", "feature": "it", **removed}
@@ -70,7 +83,11 @@ def test_what_a_rule_removes_is_named(case: Build, removed: dict[str, tuple[str,
     result = judged(here, "from sglang.gone import f\nfrom sglang.a import f as g\n", rules)
     assert result.passed
     assert "sglang.gone.f (remove-it)" in dict(result.figures)["embedder-1.0"]
-    other = Ruleset(removes=(rule.model_copy(update={"modules": ("sglang.b",), "definitions": (), "paths": ()}),))
+    other = Ruleset(
+        removes=(
+            rule.model_copy(update={"modules": ("sglang.b",), "definitions": (), "paths": ()}),
+        )
+    )
     assert len(judged(here, "from sglang.gone import f\n", other).evidence.findings) == 1
 
 
@@ -99,12 +116,22 @@ def test_what_speaks_of_something_dropped_is_not_missed(case: Build) -> None:
 
 
 def test_what_is_required_must_load(case: Build) -> None:
-    """A rule may take what embedders use, but not what the tree itself installs and cannot load without it."""
-    rule = Remove(id="remove-it", why="Not part of this profile.", feature="it", modules=("sglang.gone",))
+    """A rule may take what embedders use, but not what the tree itself installs and cannot load
+    without it.
+    """
+    rule = Remove(
+        id="remove-it", why="Not part of this profile.", feature="it", modules=("sglang.gone",)
+    )
     rules = Ruleset(removes=(rule,), digest="1")
     requires = '[project]\nname = "sglang"\ndependencies = ["Embedder >= 1"]\n'
-    here = case({"gone.py": "f = 1\n", "//python/pyproject.toml": requires}, {"//python/pyproject.toml": "="})
-    assert "cannot be loaded" in judged(here, "from sglang.gone import f\n", rules).evidence.findings[0].message
+    here = case(
+        {"gone.py": "f = 1\n", "//python/pyproject.toml": requires},
+        {"//python/pyproject.toml": "="},
+    )
+    assert (
+        "cannot be loaded"
+        in judged(here, "from sglang.gone import f\n", rules).evidence.findings[0].message
+    )
     for late in (
         "def h():\n    from sglang.gone import f\n",
         "try:\n    import sglang.gone\nexcept ImportError:\n    pass\n",
@@ -130,18 +157,32 @@ def test_an_answer_is_kept_for_the_same_trees_only(case: Build, tmp_path: Path) 
 
 def test_what_is_asked_at_load() -> None:
     source = read_archive(HERE / "loading.txtar")["main.py"].encode()
-    assert [use.module[-1] for use in uses_of_file(source, "x.py") if use.at_load] == ["a", "c", "d", "f", "g"]
+    assert [use.module[-1] for use in uses_of_file(source, "x.py") if use.at_load] == [
+        "a",
+        "c",
+        "d",
+        "f",
+        "g",
+    ]
 
 
 @pytest.mark.network
 def test_the_servicer_of_the_real_release(tmp_path: Path) -> None:
-    """Upstream passes as its own generated tree; without one file that its servicer loads it does not."""
+    """Upstream passes as its own generated tree; without one file that its servicer loads it does
+    not.
+    """
     repository = Path(__file__).resolve().parents[2]
     tree = open_upstream(load_pins(repository).default_spec, repository=repository)
     pins = [pin for pin in load_wheels(repository) if pin.name == "smg-grpc-servicer"]
-    reads = [Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None)) for pin in pins]
-    # What draws pictures, and the models, half of all files: a servicer that loaded one of them would be found.
-    asked = [file for file in tree.files if not re.search("/multimodal_gen/|/srt/models/", file.path)]
+    reads = [
+        Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None))
+        for pin in pins
+    ]
+    # What draws pictures, and the models, half of all files: a servicer that loaded one of them
+    # would be found.
+    asked = [
+        file for file in tree.files if not re.search("/multimodal_gen/|/srt/models/", file.path)
+    ]
     files = [EmittedFile(file.path, file.sha256, 1, 1, False, None) for file in asked]
 
     cache = Cache(tmp_path)
@@ -153,4 +194,6 @@ def test_the_servicer_of_the_real_release(tmp_path: Path) -> None:
     whole = found(files)
     assert whole.evidence.findings == () and dict(whole.evidence.checks)["imports"] > len(pins)
     less = found([file for file in files if not file.path.endswith("/managers/io_struct.py")])
-    assert any("sglang.srt.managers.io_struct" in finding.message for finding in less.evidence.findings)
+    assert any(
+        "sglang.srt.managers.io_struct" in finding.message for finding in less.evidence.findings
+    )

@@ -1,4 +1,6 @@
-"""What the rules say of what comes in from outside: enforced claims and flags that keep their effect first."""
+"""What the rules say of what comes in from outside: enforced claims and flags that keep their
+effect first.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,13 @@ from tests.small import read_archive, read_cases, rule
 Judge = Callable[..., Entries]
 
 RULES = (
-    rule("entry", "flags", 'kind = "flag"', 'classes = ["sglang.args.Args"]', 'held = ["args", "get_args()"]')
+    rule(
+        "entry",
+        "flags",
+        'kind = "flag"',
+        'classes = ["sglang.args.Args"]',
+        'held = ["args", "get_args()"]',
+    )
     + 'apart = ["sglang.checks"]\n'
     + rule("entry", "requests", 'kind = "request"', 'classes = ["sglang.requests.*Request"]')
     + rule("platform", "others", 'words = ["npu", "hip"]')
@@ -29,7 +37,15 @@ IDLE_CLASSES = {"idle.py": IDLE["never: alone"]["idle.py"]}
 def _refusal(name: str, attributes: str, more: str) -> str:
     function = 'function = "sglang.args.Args.__post_init__"'
     asked = f"attribute = {attributes.split()}"
-    return rule("reject", name, 'feature = "what is gone"', function, 'instead = "Leave it out."', asked, more)
+    return rule(
+        "reject",
+        name,
+        'feature = "what is gone"',
+        function,
+        'instead = "Leave it out."',
+        asked,
+        more,
+    )
 
 
 def _fact(*lines: str) -> str:
@@ -42,15 +58,22 @@ def _domain(*lines: str) -> str:
 
 @pytest.fixture
 def judge(case: Build, tmp_path: Path) -> Judge:
-    """`judge(rules, upstream, generated)`: the generated tree looks at each refusal whose id does not end in ``unplaced``."""
+    """`judge(rules, upstream, generated)`: the generated tree looks at each refusal whose id does
+    not end in ``unplaced``.
+    """
 
-    def run(text: str, upstream: Files | None = None, generated: Files | None = None, head: str = RULES) -> Entries:
+    def run(
+        text: str, upstream: Files | None = None, generated: Files | None = None, head: str = RULES
+    ) -> Entries:
         (tmp_path / "rules.toml").write_text(head + text)
         rules = load_rules([tmp_path / "rules.toml"])
         rows = [f"Refusal('f', {r.attributes}, (), (), '', '{r.id}', '')" for r in rules.refusals]
         table = f"REFUSALS = ({''.join(f'{row}, ' for row in rows if 'unplaced' not in row)})"
         before = {**UPSTREAM, **(upstream or {})}
-        built = case(before, {**dict.fromkeys(before, "="), **(generated or {}), "removed_features.py": table})
+        built = case(
+            before,
+            {**dict.fromkeys(before, "="), **(generated or {}), "removed_features.py": table},
+        )
         return judge_entries(built.trees(rules))
 
     return run
@@ -77,7 +100,10 @@ def _of_mode(flags: str) -> str:
         (_domain(KIND) + _refusal("no-two", "kind", 'domain = "claim"'), "refused by no-two"),
         (_domain(KIND) + _refusal("no-two", "mode kind", 'values = ["two"]'), "refused by no-two"),
         (_domain(KIND) + _refusal("one-only", "kind", 'only = ["one"]'), "refused by one-only"),
-        (_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), "flag --kind (takes none of these)"),
+        (
+            _domain('names = ["sglang.**.kind"]\nnever = ["four"]'),
+            "flag --kind (takes none of these)",
+        ),
         (
             _domain('names = ["sglang.**.kind"]\nonly = ["one", "two"]')
             + _refusal("one-only", "kind", 'domain = "claim"'),
@@ -116,32 +142,59 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (_fact('macros = ["__DEVICE__"]\nvalue = false\nmachine = true'), "a compiler or a build may define it"),
+        (
+            _fact('macros = ["__DEVICE__"]\nvalue = false\nmachine = true'),
+            "a compiler or a build may define it",
+        ),
         (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[reject]]\nid = "refuse-fast"'),
         (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
         (_fact(FAST) + UNPLACED, "the flag --fast sets"),
         (_fact(FAST) + _refusal("other", "slow", "set = true"), "the flag --fast sets"),
         (_fact(FAST + '\nfollows = ["flags"]'), "the flag --fast sets"),
         (_fact(FAST + "\nmachine = true"), "the flag --fast sets"),
-        (_fact('attributes = [".fast"]\nvalue = true') + _refusal("f", "fast", "set = true"), "is True"),
+        (
+            _fact('attributes = [".fast"]\nvalue = true') + _refusal("f", "fast", "set = true"),
+            "is True",
+        ),
         (_domain(KIND), "never two, which the flag --kind takes"),
         (_domain(KIND) + _refusal("no-three", "kind", 'values = ["three"]'), "never two"),
         (_domain(KIND) + _refusal("two-only", "kind", 'only = ["two"]'), "never two"),
-        (_domain('names = ["sglang.**.mode"]\nnever = ["any"]'), "never any, which the flag --mode takes"),
-        (_domain('names = ["sglang.**.kind"]\nonly = ["one"]'), "all that it may be, and the flag --kind takes more"),
-        (_fact('environment = ["SGLANG_ON"]\nvalue = false'), "which upstream has on where nobody sets it"),
+        (
+            _domain('names = ["sglang.**.mode"]\nnever = ["any"]'),
+            "never any, which the flag --mode takes",
+        ),
+        (
+            _domain('names = ["sglang.**.kind"]\nonly = ["one"]'),
+            "all that it may be, and the flag --kind takes more",
+        ),
+        (
+            _fact('environment = ["SGLANG_ON"]\nvalue = false'),
+            "which upstream has on where nobody sets it",
+        ),
         (_fact('environment = ["SGLANG_COUNT"]\nvalue = false'), "reads it by EnvInt"),
         (_fact('environment = ["SGLANG_FOLDER"]\nvalue = false'), "any text counts there"),
         (_fact('environment = ["SGLANG_OFF"]\nvalue = true'), "which nothing enforces"),
         (_fact(DEEP), "what Mode gives for deep, which the flag --mode takes"),
         (_fact('calls = [".is_shallow"]\nvalue = false'), "what Mode gives for plain"),
-        (_fact(NGRAM) + _refusal("n", "algorithm", 'values = ["NGRAM", "ngram"]'), "for NGRAM in any case"),
+        (
+            _fact(NGRAM) + _refusal("n", "algorithm", 'values = ["NGRAM", "ngram"]'),
+            "for NGRAM in any case",
+        ),
         (_fact(USE_FAST), "upstream computes it from flag --fast"),
         (_fact('attributes = [".wanted"]\nvalue = false'), "may be set by a checkpoint"),
-        (_fact('calls = ["sglang.uses.fast_is_wanted"]\nvalue = false'), "upstream computes it from flag --fast"),
-        (_fact('attributes = [".patched"]\nvalue = false'), "computes it from variable SGLANG_PATCHED"),
+        (
+            _fact('calls = ["sglang.uses.fast_is_wanted"]\nvalue = false'),
+            "upstream computes it from flag --fast",
+        ),
+        (
+            _fact('attributes = [".patched"]\nvalue = false'),
+            "computes it from variable SGLANG_PATCHED",
+        ),
         (_fact('calls = ["sglang.**.is_hopper"]\nvalue = false'), "what nothing enforces"),
-        (_fact(USE_FAST + '\nfollows = ["unplaced"]') + UNPLACED, "follows unplaced, which is not in force"),
+        (
+            _fact(USE_FAST + '\nfollows = ["unplaced"]') + UNPLACED,
+            "follows unplaced, which is not in force",
+        ),
         (_fact(USE_FAST + '\nfollows = ["claim"]'), "follows claim, which is not in force"),
         (_fact(USE_FAST + '\nfollows = ["nothing"]'), "follows nothing, which is not in force"),
         (_fact('attributes = [".image"]'), "computes it from request ChatRequest.image"),
@@ -170,14 +223,19 @@ def test_choices_that_another_module_lists(judge: Judge, lists: str, asked: int)
 
 
 @pytest.mark.parametrize(
-    ("added", "asked"), [("choices=KINDS, ", 0), ("", 1), ("choices=found(), ", 1), ("choices=[*KINDS, 'four'], ", 1)]
+    ("added", "asked"),
+    [("choices=KINDS, ", 0), ("", 1), ("choices=found(), ", 1), ("choices=[*KINDS, 'four'], ", 1)],
 )
 def test_choices_of_a_parser(judge: Judge, added: str, asked: int) -> None:
     plain = (
-        ARGS.replace('A[str, Arg(help="four", choices=MORE)]', "str") + "\n    @staticmethod\n    def add(parser):\n"
+        ARGS.replace('A[str, Arg(help="four", choices=MORE)]', "str")
+        + "\n    @staticmethod\n    def add(parser):\n"
     )
     upstream = {"args.py": f"{plain}        parser.add_argument('--kind', {added}help='four')\n"}
-    assert len(judge(_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), upstream).findings) == asked
+    assert (
+        len(judge(_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), upstream).findings)
+        == asked
+    )
 
 
 def test_a_profile_without_entries_is_not_asked(judge: Judge) -> None:
@@ -198,14 +256,37 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
         ({}, {}),
         ({}, {"uses.py": USES.replace("args.kind", "get_args().kind")}),
         ({}, {"uses.py": USES.replace("args.kind", 'getattr(args, "kind")')}),
-        ({}, {"uses.py": USES.replace("self.kind = args.kind", 'for name in ("kind", "mode"): print(name)')}),
-        ({}, {"uses.py": USES.replace("self.kind = args.kind", "mine = get_args(); self.kind = mine.kind")}),
-        (WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"}, WITHOUT_KIND | {"checks.py": ""}),
+        (
+            {},
+            {
+                "uses.py": USES.replace(
+                    "self.kind = args.kind", 'for name in ("kind", "mode"): print(name)'
+                )
+            },
+        ),
+        (
+            {},
+            {
+                "uses.py": USES.replace(
+                    "self.kind = args.kind", "mine = get_args(); self.kind = mine.kind"
+                )
+            },
+        ),
+        (
+            WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"},
+            WITHOUT_KIND | {"checks.py": ""},
+        ),
         # Of another object.
-        (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
+        (
+            WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"},
+            WITHOUT_KIND | {"other.py": ""},
+        ),
         # Upstream reads it in a folder that nobody imports.
         *(
-            (WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
+            (
+                WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more},
+                WITHOUT_KIND | {"lost/gone.py": ""},
+            )
             for more in ("", "lost = 1\nprint(lost, 'all is lost')  # import lost\n")
         ),
         # Never read of an object that holds it.
@@ -226,7 +307,11 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
         ("kind", {}, WITHOUT_KIND),
         ("kind", WITHOUT_KIND | {"gone.py": GONE}, WITHOUT_KIND | {"gone.py": ""}),
         *(
-            ("kind", WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
+            (
+                "kind",
+                WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more},
+                WITHOUT_KIND | {"lost/gone.py": ""},
+            )
             for more in (
                 "from sglang.lost import gone",
                 "from . import lost",
@@ -234,8 +319,20 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
                 "import_module('lost.gone')",
             )
         ),
-        ("kind", WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"}, WITHOUT_KIND | {"gone.py": ""}),
-        ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
+        (
+            "kind",
+            WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"},
+            WITHOUT_KIND | {"gone.py": ""},
+        ),
+        (
+            "slow",
+            {},
+            {
+                "args.py": ARGS.replace("self.checked = self.slow", "pass").replace(
+                    "self.slow and ", ""
+                )
+            },
+        ),
     ],
     ids=range(8),
 )
@@ -248,7 +345,10 @@ def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generat
     partly = judge(_refusal("no-value", flag, 'values = ["two"]'), upstream, generated)
     assert [f.check for f in partly.findings] == ["flags without effect"]
     assert judge(_of_mode(flag) + NO_DEEP, upstream, generated).findings == ()
-    assert judge(_of_mode(flag) + NO_DEEP.replace("no-deep", "unplaced"), upstream, generated).findings != ()
+    assert (
+        judge(_of_mode(flag) + NO_DEEP.replace("no-deep", "unplaced"), upstream, generated).findings
+        != ()
+    )
 
 
 def test_a_flag_that_went_with_its_field(judge: Judge) -> None:
@@ -261,7 +361,9 @@ def test_the_level_references_asks(case: Build) -> None:
     files = {"__init__.py": "", "args.py": "class Args:\n    fast: bool = False\n"}
     found = case(files, dict.fromkeys(files, "=")).ruled(RULES + _fact(FAST)).evidence("references")
     assert [(f.check, f.path) for f in found.open] == [("unenforced", "rules.toml")]
-    assert found.passed and not found.held().passed, "of an upstream that nobody answers for it is a question"
+    assert found.passed and not found.held().passed, (
+        "of an upstream that nobody answers for it is a question"
+    )
 
 
 @pytest.mark.parametrize("name", IDLE)

@@ -41,7 +41,9 @@ def replace(case: Case, path: str, **changes: object) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_good_tree_passes_and_the_checks_say_what_they_saw(case: Build, jobs: int) -> None:
     made = case(UPSTREAM, GENERATED)
-    write(made.out, {"SHRINK.json": made.manifest.to_json(), "python/sglang/__pycache__/a.pyc": "x"})
+    write(
+        made.out, {"SHRINK.json": made.manifest.to_json(), "python/sglang/__pycache__/a.pyc": "x"}
+    )
     evidence = made.evidence("form", jobs)
     assert evidence.findings == () and evidence.passed
     checks = dict(evidence.checks)
@@ -70,7 +72,9 @@ def test_the_manifest_survives_its_text(case: Build) -> None:
     ],
     ids=["missing", "too many", "a link"],
 )
-def test_a_file_of_another_tree(case: Build, path: str, check: str, act: Callable[[Path], object]) -> None:
+def test_a_file_of_another_tree(
+    case: Build, path: str, check: str, act: Callable[[Path], object]
+) -> None:
     made = case(UPSTREAM, GENERATED)
     act(made.out / "python/sglang" / path)
     assert made.findings("form") == [(check, path)]
@@ -99,7 +103,12 @@ def test_a_copied_file_must_be_upstreams(case: Build, path: str) -> None:
         ("a.py", "def f(x):\nreturn os\n", "compiled"),
         ("a.py", "return os\n", "compiled"),
     ],
-    ids=["changed and not Python", "nobody declared it", "no Python", "a return outside a function"],
+    ids=[
+        "changed and not Python",
+        "nobody declared it",
+        "no Python",
+        "a return outside a function",
+    ],
 )
 def test_a_changed_file_is_declared_python(case: Build, path: str, text: str, check: str) -> None:
     made = case(UPSTREAM, {**GENERATED, path: text})

@@ -1,4 +1,6 @@
-"""A named error is right where something was asked for, and a fault on the straight way through a program. What is no fault comes first."""
+"""A named error is right where something was asked for, and a fault on the straight way through a
+program. What is no fault comes first.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,11 @@ FAULTS = read_cases(HERE / "faulty_errors.txtar")
 
 def found(case: Build, files: Files) -> list[str]:
     made = case(files, files)
-    return [finding.message for finding in made.evidence("references").open if finding.check == "ways through"]
+    return [
+        finding.message
+        for finding in made.evidence("references").open
+        if finding.check == "ways through"
+    ]
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -8,7 +8,10 @@ from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftovers
 from tests.check.trees import RULES, WHY, Build, Case
 
-UTILS = "def is_npu():\n    return False\n\n\ndef is_cuda():\n    return True\n\n\ndef is_cpu():\n    return False\n"
+UTILS = (
+    "def is_npu():\n    return False\n\n\ndef is_cuda():\n    return True\n\n\ndef is_cpu():\n    "
+    "return False\n"
+)
 
 
 def look(case: Case, *reasons: Leftover, jobs: int = 1) -> Leftovers:
@@ -17,9 +20,13 @@ def look(case: Case, *reasons: Leftover, jobs: int = 1) -> Leftovers:
 
 
 def test_reasons(case: Build) -> None:
-    files = {"a.py": "def f(device):\n    if device == 'npu':\n        raise ValueError('no npu')\n"}
+    files = {
+        "a.py": "def f(device):\n    if device == 'npu':\n        raise ValueError('no npu')\n"
+    }
     built = case(files, {"a.py": "="})
-    message = Leftover.model_validate({"id": "message", "why": WHY, "kind": ["strings"], "in": ["message"]})
+    message = Leftover.model_validate(
+        {"id": "message", "why": WHY, "kind": ["strings"], "in": ["message"]}
+    )
     elsewhere = Leftover.model_validate({"id": "elsewhere", "why": WHY, "where": ["sglang.b"]})
     optional = elsewhere.model_copy(update={"id": "optional", "optional": True})
     found = look(built, message, elsewhere, optional)
@@ -27,17 +34,27 @@ def test_reasons(case: Build) -> None:
     assert found.unmatched == ("elsewhere",) and found.unexplained
     assert found.counts()["strings"] == {"total": 2, "explained": 1, "idle": 0}
 
-    here = Leftover.model_validate({"id": "here", "why": WHY, "where": ["sglang.a.f"], "words": ["np?"]})
+    here = Leftover.model_validate(
+        {"id": "here", "why": WHY, "where": ["sglang.a.f"], "words": ["np?"]}
+    )
     assert not look(built, message, here).unexplained
-    for wrong in ({"words": ("np",)}, {"where": ("sglang.a.g",)}, {"kind": ("flags",)}, {"idle": True}):
+    for wrong in (
+        {"words": ("np",)},
+        {"where": ("sglang.a.g",)},
+        {"kind": ("flags",)},
+        {"idle": True},
+    ):
         assert look(built, message, here.model_copy(update=wrong)).unexplained
 
 
 def test_idle_definitions(case: Build) -> None:
     source = (
-        "import registry\n\n\ndef forward_npu():\n    return helper_npu('aiter')\n\n\ndef helper_npu(x):\n    return x\n\n\n"
-        "def start_hip():\n    return 1\n\n\nstart_hip()\n\n\n@registry.register('x')\ndef make_hip():\n    return 1\n\n\n"
-        "class Envs:\n    SGLANG_NPU_READ = Env(1)\n    SGLANG_NPU_IDLE = Env(1)\n\n\nEnvs.SGLANG_NPU_READ.get()\n"
+        "import registry\n\n\ndef forward_npu():\n    return helper_npu('aiter')\n\n\ndef "
+        "helper_npu(x):\n    return x\n\n\n"
+        "def start_hip():\n    return 1\n\n\nstart_hip()\n\n\n@registry.register('x')\ndef "
+        "make_hip():\n    return 1\n\n\n"
+        "class Envs:\n    SGLANG_NPU_READ = Env(1)\n    SGLANG_NPU_IDLE = "
+        "Env(1)\n\n\nEnvs.SGLANG_NPU_READ.get()\n"
     )
     found = look(case({"a.py": source}, {"a.py": "="})).leftovers
     assert sorted({s.text for s in found if s.idle}) == [
@@ -54,10 +71,21 @@ def test_a_predicate_beside_known_ones_is_a_suspect(case: Build) -> None:
         UTILS
         + "\n\ndef is_new():\n    return False\n\n\ndef is_sm90():\n    return True\n\n\ndef is_url(x):\n    return x\n"
     )
-    user = "from sglang.utils import is_cpu, is_new, is_npu, is_sm90, is_url\n\nif is_npu():\n    a = 1\n"
+    user = (
+        "from sglang.utils import is_cpu, is_new, is_npu, is_sm90, is_url\n\nif is_npu():\n    a "
+        "= 1\n"
+    )
     ask = "if is_new() or is_sm90() or is_url(1):\n    b = 2\n"
-    upstream = {"utils.py": utils, "a.py": user + ask, "b.py": "from sglang.utils import is_npu, is_new\n" + ask}
-    generated = {"utils.py": "=", "a.py": "from sglang.utils import is_new, is_sm90, is_url\n\n" + ask, "b.py": "="}
+    upstream = {
+        "utils.py": utils,
+        "a.py": user + ask,
+        "b.py": "from sglang.utils import is_npu, is_new\n" + ask,
+    }
+    generated = {
+        "utils.py": "=",
+        "a.py": "from sglang.utils import is_new, is_sm90, is_url\n\n" + ask,
+        "b.py": "=",
+    }
     [suspect] = look(case(upstream, generated)).suspects
     assert (suspect.name, suspect.defined) == ("is_new", "sglang.utils")
     assert suspect.beside == ("is_cpu", "is_cuda", "is_npu")

@@ -40,7 +40,9 @@ HELD = {"held.py": "from sglang.pool import Pool\npool = Pool()\n"}
 
 @pytest.mark.parametrize("name", NO_MEMBER)
 def test_what_names_no_member(case: Build, name: str) -> None:
-    assert case({"pool.py": POOL, "user.py": NO_MEMBER[name], **NATIVE}).findings("references") == []
+    assert (
+        case({"pool.py": POOL, "user.py": NO_MEMBER[name], **NATIVE}).findings("references") == []
+    )
 
 
 @pytest.mark.parametrize("name", A_MEMBER)
@@ -50,5 +52,9 @@ def test_what_may_be_a_member(case: Build, name: str) -> None:
 
 
 def test_the_checks_say_what_they_saw(case: Build) -> None:
-    checks = dict(case({"pool.py": f"{POOL}    @property\n    def free(self): pass\n"}).evidence("references").checks)
+    checks = dict(
+        case({"pool.py": f"{POOL}    @property\n    def free(self): pass\n"})
+        .evidence("references")
+        .checks
+    )
     assert (checks["members"], checks["decorators"]) == (1, 1)

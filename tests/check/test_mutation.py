@@ -51,11 +51,19 @@ def changes(kind: str) -> list[tuple[str, list[str]]]:
         ("class attribute deleted", ["Pool.size"]),
         (
             "registration deleted",
-            ["row 'one' of TABLE", "row 'two' of TABLE", "@register('run') of run", "register('pool')(Pool)"],
+            [
+                "row 'one' of TABLE",
+                "row 'two' of TABLE",
+                "@register('run') of run",
+                "register('pool')(Pool)",
+            ],
         ),
         ("import deleted", ["os", "cache", "partial", "register"]),
         ("other branch taken", ["`is_other`"]),
-        ("constant changed", ["4 becomes 5", "False becomes True", "True becomes False", "1 becomes 2"]),
+        (
+            "constant changed",
+            ["4 becomes 5", "False becomes True", "True becomes False", "1 becomes 2"],
+        ),
         ("model class not registered", ["Pool", "dict"]),
     ],
 )
@@ -68,7 +76,10 @@ def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("native registration deleted", ['m.def("add(Tensor a) -> Tensor");', 'm.impl("add", torch::kCUDA, &add);']),
+        (
+            "native registration deleted",
+            ['m.def("add(Tensor a) -> Tensor");', 'm.impl("add", torch::kCUDA, &add);'],
+        ),
         ("native definition deleted", ["add"]),
         ("native include deleted", ["#include <torch/all.h>"]),
     ],
@@ -76,8 +87,13 @@ def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
 def test_each_kind_of_native_fault(kind: str, expected: list[str]) -> None:
     found = [*ON_NATIVE[kind](Source(KERNEL))]
     assert [change.subject for change in found] == expected
-    assert all(len(KERNEL.splitlines()) - 3 <= change.text.count("\n") <= len(KERNEL.splitlines()) for change in found)
-    assert all(change.text.startswith("// Modified by shrinker") for change in found), "as a run would have said it"
+    assert all(
+        len(KERNEL.splitlines()) - 3 <= change.text.count("\n") <= len(KERNEL.splitlines())
+        for change in found
+    )
+    assert all(change.text.startswith("// Modified by shrinker") for change in found), (
+        "as a run would have said it"
+    )
 
 
 def test_a_block_that_a_fault_empties_gets_pass() -> None:
@@ -89,16 +105,22 @@ def test_a_block_that_a_fault_empties_gets_pass() -> None:
 
 
 def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
-    drawn = [choose(trees.tree, trees.out, trees.manifest, count=len(KINDS), seed=1) for _ in range(2)]
+    drawn = [
+        choose(trees.tree, trees.out, trees.manifest, count=len(KINDS), seed=1) for _ in range(2)
+    ]
     assert drawn[0] == drawn[1] and len(drawn[0]) == len(KINDS)
-    assert {fault.kind for fault in drawn[0]} == set(KINDS), "each kind comes before one comes twice"
+    assert {fault.kind for fault in drawn[0]} == set(KINDS), (
+        "each kind comes before one comes twice"
+    )
     other = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=2)
     assert {(f.path, f.text) for f in drawn[0]} <= {(f.path, f.text) for f in other}
 
 
 def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) -> None:
     every = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=0)
-    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.trees(), every, EVIDENCE_LEVELS)}
+    judged = {
+        (j.fault.kind, j.fault.subject): j for j in judge_all(trees.trees(), every, EVIDENCE_LEVELS)
+    }
     caught = {key: j.caught_by for key, j in judged.items()}
     assert caught["function deleted", "run"] == "references"
     assert caught["method deleted", "Pool.take"] == "references"
@@ -107,11 +129,15 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
     assert caught["import deleted", "os"] == "references"
     assert caught["constant changed", "4 becomes 5"] == "form"
     assert caught["constant changed", "True becomes False"] == "form"
-    assert caught["other branch taken", "`is_other`"] == "", "what was decided can only be told by running it"
+    assert caught["other branch taken", "`is_other`"] == "", (
+        "what was decided can only be told by running it"
+    )
     assert all(j.finding for j in judged.values() if j.caught_by)
     rows = table([*judged.values()], EVIDENCE_LEVELS)
     assert rows[-1][:2] == ["all", str(len(every))]
-    assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, len(rows[-1]))] == [int(n) for n in rows[-1][1:]]
+    assert [sum(int(row[n]) for row in rows[:-1]) for n in range(1, len(rows[-1]))] == [
+        int(n) for n in rows[-1][1:]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -125,16 +151,25 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
 )
 def test_the_page_argues_survivors_by_their_kinds(trees: Case, kind: str, argument: str) -> None:
     judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "")]
-    page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}, 1))
+    page = mutation_page(
+        mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}, 1)
+    )
     head, _, said = page.partition(f"- {kind}: `a.py:1` x\n")
     assert head and (argument in said if argument else not said)
-    unasked = mutation_page(mutation_data(judged, ["form"], trees.manifest, {0: [judged[0].fault]}, 1))
+    unasked = mutation_page(
+        mutation_data(judged, ["form"], trees.manifest, {0: [judged[0].fault]}, 1)
+    )
     assert unasked.endswith(f"- {kind}: `a.py:1` x\n")
 
 
 def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:
-    one, other = (Judged(Fault("import deleted", "a.py", n, "x", ""), "form" if n else "", "") for n in range(2))
-    data = mutation_data([one, other], ["form"], trees.manifest, {0: [one.fault, other.fault], 1: [other.fault]}, 2)
+    one, other = (
+        Judged(Fault("import deleted", "a.py", n, "x", ""), "form" if n else "", "")
+        for n in range(2)
+    )
+    data = mutation_data(
+        [one, other], ["form"], trees.manifest, {0: [one.fault, other.fault], 1: [other.fault]}, 2
+    )
     assert data["table"][-1] == ["all", "2", "1", "1"]
     page = mutation_page(data)
     assert "2 faults, drawn with seed 0, 1" in page and "Noticed: 1 of 2 (50.0 %)." in page
@@ -142,9 +177,15 @@ def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:
 
 
 def test_the_tree_itself_is_never_touched(trees: Case, tmp_path: Path) -> None:
-    before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
+    before = {
+        p: (p.read_bytes(), p.stat().st_mtime_ns)
+        for p in sorted(trees.out.rglob("*"))
+        if p.is_file()
+    }
     gone = "python/sglang/user.py"
-    fault = Fault("constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n", ((gone, None),))
+    fault = Fault(
+        "constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n", ((gone, None),)
+    )
     copy = Stand(trees.out, trees.manifest, tmp_path / "stand" / "copy")
     beside = sorted(os.listdir(trees.out.parent))
     whole = {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()}
@@ -156,5 +197,9 @@ def test_the_tree_itself_is_never_touched(trees: Case, tmp_path: Path) -> None:
         raise KeyboardInterrupt
     assert {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()} == whole
     assert [judged.caught_by for judged in judge_all(trees.trees(), [fault], ["form"])] == ["form"]
-    assert before == {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
+    assert before == {
+        p: (p.read_bytes(), p.stat().st_mtime_ns)
+        for p in sorted(trees.out.rglob("*"))
+        if p.is_file()
+    }
     assert sorted(os.listdir(trees.out.parent)) == beside

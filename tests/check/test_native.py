@@ -1,4 +1,6 @@
-"""Native code that is judged: `(changed files, findings)` of one small library; no finding means that the tree passes."""
+"""Native code that is judged: `(changed files, findings)` of one small library; no finding means
+that the tree passes.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +11,10 @@ from shrinker.ruleset import Companion
 from tests.check.trees import RULES, Build, Case, Files, less
 from tests.small import read_archive
 
-NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
+NOTE = (
+    "Modified by shrinker: parts not used by this profile were removed. See NOTICE and "
+    "SHRINK.json.\n"
+)
 PROGRAMS = read_archive(Path(__file__).with_name("native.txtar"))
 EXTENSION = PROGRAMS["ext.cc"]
 ADD = '#include "shared.cuh"\nTensor helper(Tensor a);\nTensor add(Tensor a) {\n  return helper(a);\n}\n'
@@ -26,11 +31,16 @@ UPSTREAM: Files = {
 PRUNED: Files = {
     **dict.fromkeys(UPSTREAM, "="),
     "//kernels/CMakeLists.txt": f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n)\n',
-    "//kernels/csrc/ext.cc": f"// {NOTE}" + "".join(r for r in EXTENSION.splitlines(keepends=True) if "mul" not in r),
+    "//kernels/csrc/ext.cc": f"// {NOTE}"
+    + "".join(r for r in EXTENSION.splitlines(keepends=True) if "mul" not in r),
     "//kernels/include/ops.h": f"// {NOTE}Tensor add(Tensor a);\n",
 }
 LISTS, EXT, ADDS = "//kernels/CMakeLists.txt", "//kernels/csrc/ext.cc", "//kernels/csrc/add.cu"
-HELPER, HEADER, OPS = "//kernels/csrc/helper.cu", "//kernels/csrc/shared.cuh", "//kernels/include/ops.h"
+HELPER, HEADER, OPS = (
+    "//kernels/csrc/helper.cu",
+    "//kernels/csrc/shared.cuh",
+    "//kernels/include/ops.h",
+)
 GONE = "//kernels/csrc/mul.cu"
 NO_INCLUDE = f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', "")
 
@@ -59,14 +69,22 @@ CASES: dict[str, tuple[dict[str, str | None], list[tuple[str, str]]]] = {
 
 
 def _tree(case: Build, changes: dict[str, str | None]) -> Case:
-    ours = {path: text for path, text in {**PRUNED, **changes}.items() if text is not None and path != GONE}
+    ours = {
+        path: text
+        for path, text in {**PRUNED, **changes}.items()
+        if text is not None and path != GONE
+    }
     return case(UPSTREAM, ours)
 
 
 @pytest.mark.parametrize(("changes", "findings"), CASES.values(), ids=CASES)
-def test_references(case: Build, changes: dict[str, str | None], findings: list[tuple[str, str]]) -> None:
+def test_references(
+    case: Build, changes: dict[str, str | None], findings: list[tuple[str, str]]
+) -> None:
     found = _tree(case, changes)
-    assert found.findings("references") == [(check, path.removeprefix("//")) for check, path in findings]
+    assert found.findings("references") == [
+        (check, path.removeprefix("//")) for check, path in findings
+    ]
     assert found.findings("form") == []
 
 
@@ -76,7 +94,9 @@ def test_callers_are_registered(case: Build) -> None:
         "calls.py": 'import torch\n\nregister("sgl_kernel::mul")\ntorch.ops.sgl_kernel.mul.default(1)\n',
     }
     found = case(upstream, {path: text for path, text in PRUNED.items() if path != GONE})
-    assert [(f.path, f.line) for f in found.evidence("references").findings if f.check == "callers"] == [
+    assert [
+        (f.path, f.line) for f in found.evidence("references").findings if f.check == "callers"
+    ] == [
         ("python/sglang/calls.py", 3),
         ("python/sglang/calls.py", 4),
     ]
@@ -84,8 +104,13 @@ def test_callers_are_registered(case: Build) -> None:
 
 def test_what_a_module_offers(case: Build) -> None:
     module = 'PYBIND11_MODULE(x, m) {\n  m.def("read", &read);\n  m.def("write", &write);\n}\n'
-    module += "TVM_FFI_DLL_EXPORT_TYPED_FUNC(send, send_it);\nstruct Used {\n};\nstruct Lost {\n};\n"
-    upstream = {"//x/x.cpp": module, "a.py": 'import x\n\n\ndef f():\n    x.read()\n    x.send("Used<1>::run")\n'}
+    module += (
+        "TVM_FFI_DLL_EXPORT_TYPED_FUNC(send, send_it);\nstruct Used {\n};\nstruct Lost {\n};\n"
+    )
+    upstream = {
+        "//x/x.cpp": module,
+        "a.py": 'import x\n\n\ndef f():\n    x.read()\n    x.send("Used<1>::run")\n',
+    }
     lost = {
         "write": [],
         "Lost": [],
@@ -95,14 +120,23 @@ def test_what_a_module_offers(case: Build) -> None:
     }
     for name, expected in lost.items():
         left = re.sub(rf"struct {name} {{\n}};\n|.*\b{name}\b.*\n", "", module)
-        assert case(upstream, {"//x/x.cpp": f"// {NOTE}{left}", "a.py": "="}).findings("references") == expected
+        assert (
+            case(upstream, {"//x/x.cpp": f"// {NOTE}{left}", "a.py": "="}).findings("references")
+            == expected
+        )
 
 
-ARMS = "#ifdef AMD\nint f() {\n  return 1;\n}\n#else\nint f() {\n  int a = 2;\n  return a;\n}\n#endif\nint g() {\n  return f();\n}\n"
+ARMS = (
+    "#ifdef AMD\nint f() {\n  return 1;\n}\n#else\nint f() {\n  int a = 2;\n  return "
+    "a;\n}\n#endif\nint g() {\n  return f();\n}\n"
+)
 OURS = "int f() {\n  int a = 2;\n  return a;\n}\nint g() {\n  return f();\n}\n"
 BRANCHES = {
     "the arm that no build reads": (OURS, []),
-    "the other arm": (OURS.replace("  int a = 2;\n  return a;\n", "  return 1;\n"), ["definitions", "whole sources"]),
+    "the other arm": (
+        OURS.replace("  int a = 2;\n  return a;\n", "  return 1;\n"),
+        ["definitions", "whole sources"],
+    ),
     "both": ("int g() {\n  return f();\n}\n", ["definitions", "whole sources"]),
     "a line of a body": (OURS.replace("  int a = 2;\n", ""), ["definitions", "whole sources"]),
     "what nothing names": (OURS.partition("int g")[0], ["whole sources"]),
@@ -112,14 +146,19 @@ BRANCHES = {
 
 @pytest.mark.parametrize(("ours", "findings"), BRANCHES.values(), ids=BRANCHES)
 def test_branches(case: Build, ours: str, findings: list[str]) -> None:
-    upstream = {"//x/x.cpp": ARMS + "#define AMD 1\n" * ("#define" in ours), "//x/build.py": "FLAGS = []\n"}
+    upstream = {
+        "//x/x.cpp": ARMS + "#define AMD 1\n" * ("#define" in ours),
+        "//x/build.py": "FLAGS = []\n",
+    }
     found = case(upstream, {"//x/x.cpp": f"// {NOTE}{ours}", "//x/build.py": "="})
     found.rules = RULES
     assert sorted({check for check, _ in found.findings("references")}) == findings
 
 
 def test_what_nothing_names_goes_of_a_library_that_a_rule_names(case: Build) -> None:
-    found = case({"//x/x.cpp": ARMS}, {"//x/x.cpp": f"// {NOTE}{BRANCHES['what nothing names'][0]}"})
+    found = case(
+        {"//x/x.cpp": ARMS}, {"//x/x.cpp": f"// {NOTE}{BRANCHES['what nothing names'][0]}"}
+    )
     library = Companion(id="library", why="A rule of a test.", folder="x/python", sources="x")
     found.rules = RULES.model_copy(update={"companions": (library,)})
     assert found.findings("references") == []
@@ -127,14 +166,16 @@ def test_what_nothing_names_goes_of_a_library_that_a_rule_names(case: Build) -> 
 
 def test_a_build_that_defines_the_macro(case: Build) -> None:
     found = case(
-        {"//x/x.cpp": ARMS, "build.py": 'FLAGS = ["-DAMD"]\n'}, {"//x/x.cpp": f"// {NOTE}{OURS}", "build.py": "="}
+        {"//x/x.cpp": ARMS, "build.py": 'FLAGS = ["-DAMD"]\n'},
+        {"//x/x.cpp": f"// {NOTE}{OURS}", "build.py": "="},
     )
     found.rules = RULES
     assert found.findings("references") == [("macros", "build.py")]
 
 
 FORM = {
-    "a line that upstream has not": f"// {NOTE}" + ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
+    "a line that upstream has not": f"// {NOTE}"
+    + ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
     "lines in another order": f'// {NOTE}#include "shared.cuh"\nTensor add(Tensor a) {{\nTensor helper(Tensor a);\n}}\n',
     "half a line": f'// {NOTE}#include "shared.cuh"\nTensor helper(Tensor a)\n',
     "no note": ADD.partition("\n")[2],
@@ -156,9 +197,9 @@ CRATE = '[package]\nname = "g"\n\n[[bench]]\nname = "b"\n'
 
 def test_targets_of_crates_have_sources(case: Build) -> None:
     upstream = {"//g/Cargo.toml": CRATE, "//g/benches/b.rs": "", "//g/src/main.rs": ""}
-    assert case(upstream, {"//g/Cargo.toml": "=", "//g/src/main.rs": "="}).findings("references") == [
-        ("crate targets", "g/Cargo.toml")
-    ]
+    assert case(upstream, {"//g/Cargo.toml": "=", "//g/src/main.rs": "="}).findings(
+        "references"
+    ) == [("crate targets", "g/Cargo.toml")]
 
 
 def test_targets_go(case: Build) -> None:
@@ -181,17 +222,28 @@ LOST = {
 
 @pytest.mark.parametrize(("other", "names"), LOST.values(), ids=LOST)
 def test_what_went_is_named_nowhere(case: Build, other: str, names: list[str]) -> None:
-    upstream = {"//kernels/csrc/shared.cuh": LOSES + "int kept = 1;\n", "//kernels/csrc/other.cuh": other}
-    found = case(upstream, {"//kernels/csrc/shared.cuh": f"// {NOTE}int kept = 1;\n", "//kernels/csrc/other.cuh": "="})
+    upstream = {
+        "//kernels/csrc/shared.cuh": LOSES + "int kept = 1;\n",
+        "//kernels/csrc/other.cuh": other,
+    }
+    found = case(
+        upstream,
+        {"//kernels/csrc/shared.cuh": f"// {NOTE}int kept = 1;\n", "//kernels/csrc/other.cuh": "="},
+    )
     said = [(f.path, f.message.partition(",")[0]) for f in found.evidence("references").findings]
     assert said == [("kernels/csrc/shared.cuh", f"no longer defines {name}") for name in names]
     assert found.findings("form") == []
 
 
 def test_a_body_that_a_kept_line_divides(case: Build) -> None:
-    """What stands in it is no definition: the brace that closes the namespace looks like the one that closes the function."""
+    """What stands in it is no definition: the brace that closes the namespace looks like the one
+    that closes the function.
+    """
     gone = "int f(int a) {\n  if (a) { return 1; }\n}\nint g(int a) {\n  if (a) { return 1; }\n}\n"
-    upstream = {"//kernels/a.cuh": "namespace {\n" + gone + "}\n", "//kernels/b.cuh": "void h() { if (1) { } }\n"}
+    upstream = {
+        "//kernels/a.cuh": "namespace {\n" + gone + "}\n",
+        "//kernels/b.cuh": "void h() { if (1) { } }\n",
+    }
     ours = {"//kernels/a.cuh": f"// {NOTE}namespace {{\n}}\n", "//kernels/b.cuh": "="}
     assert case(upstream, ours).findings("references") == []
     named = case({**upstream, "//kernels/b.cuh": "int x = f(1);\n"}, ours)

@@ -1,4 +1,6 @@
-"""What strangers' programs reach, planted behind the back of the engine: a static level finds each fault by itself."""
+"""What strangers' programs reach, planted behind the back of the engine: a static level finds each
+fault by itself.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""The levels on a whole upstream: what is unchanged passes, and each of many random deletions is found."""
+"""The levels on a whole upstream: what is unchanged passes, and each of many random deletions is
+found.
+"""
 
 import ast
 import random
@@ -27,11 +29,16 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Case:
     tree = open_upstream(RELEASE, repository=REPOSITORY)
     out = tmp_path_factory.mktemp("out")
     shutil.copytree(tree.root, out, dirs_exist_ok=True)
-    # Starts empty: as in a run, what one level read of a file the next one does not read again, nor where nothing was deleted.
+    # Starts empty: as in a run, what one level read of a file the next one does not read again, nor
+    # where nothing was deleted.
     return Case(tree, out, manifest_of(tree, out), cache=Cache())
 
 
-LOOKED_AT = {"form": ("compiled", 1000), "references": ("imports", 1000), "capabilities": ("modules", 20)}
+LOOKED_AT = {
+    "form": ("compiled", 1000),
+    "references": ("imports", 1000),
+    "capabilities": ("modules", 20),
+}
 
 
 @pytest.mark.parametrize("level", EVIDENCE_LEVELS)
@@ -45,11 +52,15 @@ def test_upstream_itself_passes(real: Case, level: str) -> None:
 
 def test_each_deletion_is_found(real: Case) -> None:
     chance = random.Random(0)
-    texts = {f.path: real.tree.read(f.path).decode() for f in real.tree.files if f.path.endswith(".py")}
+    texts = {
+        f.path: real.tree.read(f.path).decode() for f in real.tree.files if f.path.endswith(".py")
+    }
     gone: list[str] = []
     paths = sorted(p for p in texts if "/srt/" in p)
     chance.shuffle(paths)
-    imported = set(re.findall(r"^from sglang\.([\w.]+) import", "\n".join(texts.values()), re.MULTILINE))
+    imported = set(
+        re.findall(r"^from sglang\.([\w.]+) import", "\n".join(texts.values()), re.MULTILINE)
+    )
     for path in paths:
         dotted = path.removeprefix(PACKAGE_PREFIX).removesuffix(".py").replace("/", ".")
         if len(gone) < MODULES and dotted in imported:
@@ -69,11 +80,15 @@ def _delete_a_used_function(file: Path, text: str, chance: random.Random) -> str
     """Cut one top-level function out of a file that calls it by name elsewhere; its name."""
     tree = ast.parse(text)
     bound = [n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
-    bound += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    bound += [
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     choices = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and bound.count(node.name) == 1:
-            others = [n for statement in tree.body if statement is not node for n in ast.walk(statement)]
+            others = [
+                n for statement in tree.body if statement is not node for n in ast.walk(statement)
+            ]
             if any(isinstance(n, ast.Name) and n.id == node.name for n in others):
                 choices.append(node)
     if not choices:

@@ -1,4 +1,6 @@
-"""Each check of the level `references`: upstream, with a mark at what is gone of it, and what is found."""
+"""Each check of the level `references`: upstream, with a mark at what is gone of it, and what is
+found.
+"""
 
 import shutil
 import sysconfig
@@ -25,9 +27,18 @@ FAIL, PASS = (
 NAME_GONE = {
     "a name dropped from a module that is imported": ("imports", "from sglang.p.a import f\n"),
     "a name that a star import gave": ("star-import names", "from sglang.p.a import *\nprint(f)\n"),
-    "an attribute of a module": ("module attributes", "import sglang.p.a as x\ndef h():\n    return x.f\n"),
-    "an attribute of a module by its full name": ("module attributes", "import sglang.p.a\nsglang.p.a.f()\n"),
-    "an attribute of a module that its package gave": ("module attributes", "from sglang.p import a\na.f\n"),
+    "an attribute of a module": (
+        "module attributes",
+        "import sglang.p.a as x\ndef h():\n    return x.f\n",
+    ),
+    "an attribute of a module by its full name": (
+        "module attributes",
+        "import sglang.p.a\nsglang.p.a.f()\n",
+    ),
+    "an attribute of a module that its package gave": (
+        "module attributes",
+        "from sglang.p import a\na.f\n",
+    ),
     "a string that is a class": ("string paths", "x = 'sglang.p.a.f'\ny = 'sglang.p.a:g'\n"),
     "a lazy import of module and name": ("string paths", "x = print('sglang.p.a', 'f')\n"),
     "a row of key, module and name": ("string paths", "x = print('key', 'sglang.p.a', 'f')\n"),
@@ -35,16 +46,28 @@ NAME_GONE = {
 }
 """What `p/b.py` does with a class of `p/a.py`, and what is found when it has gone."""
 MODULE_GONE = {
-    "a module dropped, imported in a function": ("imports", "def h():\n    from .a import f\n    return f\n"),
-    "a module dropped, imported for types": ("imports", TYPING + "if TYPE_CHECKING:\n    import sglang.p.a\n"),
-    "a module dropped, its import guarded": ("imports", "try:\n    import sglang.p.a\nexcept ImportError:\n    pass\n"),
+    "a module dropped, imported in a function": (
+        "imports",
+        "def h():\n    from .a import f\n    return f\n",
+    ),
+    "a module dropped, imported for types": (
+        "imports",
+        TYPING + "if TYPE_CHECKING:\n    import sglang.p.a\n",
+    ),
+    "a module dropped, its import guarded": (
+        "imports",
+        "try:\n    import sglang.p.a\nexcept ImportError:\n    pass\n",
+    ),
     "a string that is a module": ("string paths", "x = 'sglang.p.a'\n"),
     "a string that is a name of a module": ("string paths", "x = 'sglang.p.a:f'\n"),
     "a lazy import of a module and a name": ("string paths", "x = print('sglang.p.a', 'f')\n"),
 }
 """The same, when the module has gone."""
 for lost, rows in (("class f: pass  # gone\ng = 2\n", NAME_GONE), ("f = 1  # gone\n", MODULE_GONE)):
-    FAIL |= {n: {"p/a.py": lost, "p/b.py": text, "found": f"{check} p/b.py"} for n, (check, text) in rows.items()}
+    FAIL |= {
+        n: {"p/a.py": lost, "p/b.py": text, "found": f"{check} p/b.py"}
+        for n, (check, text) in rows.items()
+    }
 
 
 @pytest.mark.parametrize("name", FAIL)
@@ -53,7 +76,10 @@ def test_fails(case: Build, name: str) -> None:
     wanted = upstream.pop("found").strip()
     made = case(upstream)
     evidence = made.evidence("references")
-    found = [f"{each.check} {each.path.removeprefix(PACKAGE_PREFIX)}" for each in (*evidence.findings, *evidence.open)]
+    found = [
+        f"{each.check} {each.path.removeprefix(PACKAGE_PREFIX)}"
+        for each in (*evidence.findings, *evidence.open)
+    ]
     assert ", ".join(found) == wanted and not evidence.inherited
     assert case(upstream, upstream).findings("references") == []
 
@@ -65,7 +91,10 @@ def test_passes(case: Build, name: str) -> None:
 
 
 def test_upstreams_own_faults_are_inherited(case: Build) -> None:
-    text = "import sglang.b as b\nfrom sglang.private import c\nundefined_name\nb.nothing\n__all__ = ['zzz']\n"
+    text = (
+        "import sglang.b as b\nfrom sglang.private import c\nundefined_name\nb.nothing\n__all__ = "
+        "['zzz']\n"
+    )
     made = case({"a.py": text, "b.py": ""}, {"a.py": "# by shrinker\n" + text, "b.py": "="})
     evidence = made.evidence("references", jobs=2)
     assert evidence.passed
@@ -132,19 +161,29 @@ def test_without_ruff_it_says_how_to_get_it(case: Build, monkeypatch: pytest.Mon
 def test_the_table_of_removed_modules_names_what_is_gone(case: Build) -> None:
     table = "MODULES = {'sglang.gone': 'a-rule'}\n"
     upstream = {"a.py": "x = 1\n", "gone.py": "", "removed_features.py": table, "other.py": table}
-    assert case(upstream, {"a.py": "=", "removed_features.py": table, "other.py": "="}).findings("references") == [
-        ("string paths", "other.py")
-    ]
+    assert case(upstream, {"a.py": "=", "removed_features.py": table, "other.py": "="}).findings(
+        "references"
+    ) == [("string paths", "other.py")]
 
 
 REGISTRY = rule(
-    "registry", "table", 'feature = "rows"', 'modules = ["sglang.b"]', 'row = "Row"', 'key = "op"', 'target = "at"'
+    "registry",
+    "table",
+    'feature = "rows"',
+    'modules = ["sglang.b"]',
+    'row = "Row"',
+    'key = "op"',
+    'target = "at"',
 )
 ROW = "Row = print\nRow(op='one.f', at='sglang.a:f')\n"
 LOOK = "print('one.f')\n"
 TWO, ONE = {"a.py": "def f(): pass\ng = 1\n"}, {"a.py": "g = 1\n"}
 ROWS = {
-    "whose module is gone, and is asked for": ({**TWO, "b.py": ROW, "c.py": LOOK}, {"c.py": "="}, 1),
+    "whose module is gone, and is asked for": (
+        {**TWO, "b.py": ROW, "c.py": LOOK},
+        {"c.py": "="},
+        1,
+    ),
     "of a function, that is asked for": ({**TWO, "b.py": ROW + LOOK}, ONE, 1),
     "that nobody asks for": ({**TWO, "b.py": ROW + "Row(op='one.f', at='torch:f')\n"}, ONE, 0),
     "whose text stands elsewhere, too": ({**TWO, "b.py": ROW + "print('sglang.a:f')\n"}, ONE, 1),

@@ -9,9 +9,19 @@ from tests.small import read_archive, rule
 
 RULES = (
     rule("fact", "npu", 'calls = ["sglang.**.is_npu"]', "value = false")
-    + rule("domain", "device", 'names = ["sglang.**.device"]', 'registers = ["sglang.**.register"]', 'never = ["npu"]')
-    + rule("remove", "remove-tables", 'feature = "tables"', 'paths = ["python/sglang/**/*device=npu*"]')
-    + rule("remove", "remove-members", 'feature = "other kernels"', 'members = ["sglang.**.*.AITER"]')
+    + rule(
+        "domain",
+        "device",
+        'names = ["sglang.**.device"]',
+        'registers = ["sglang.**.register"]',
+        'never = ["npu"]',
+    )
+    + rule(
+        "remove", "remove-tables", 'feature = "tables"', 'paths = ["python/sglang/**/*device=npu*"]'
+    )
+    + rule(
+        "remove", "remove-members", 'feature = "other kernels"', 'members = ["sglang.**.*.AITER"]'
+    )
     + rule(
         "remove",
         "remove-stores",
@@ -22,7 +32,10 @@ RULES = (
     + rule("walk", "walk-models", 'package = "sglang.models"', 'keep = ["first"]')
     + rule("walk", "walk-more-models", 'package = "sglang.models"', 'keep = ["second"]')
 )
-HEAD = "import os\nimport torch\nfrom sglang.kinds import Backend, Spec, is_cuda, is_npu, register, register_store\n"
+HEAD = (
+    "import os\nimport torch\nfrom sglang.kinds import Backend, Spec, is_cuda, is_npu, register, "
+    "register_store\n"
+)
 KINDS = "def is_cuda(): ...\ndef is_npu(): ...\ndef register(name): return lambda what: what\n"
 
 
@@ -73,12 +86,20 @@ def test_a_registration_of_what_is_gone_may_go(case: Build) -> None:
 
 @pytest.mark.parametrize(
     ("gone", "expected"),
-    [("none", 0), ("sub/c.cuh", 1), ("d_device=npu.cuh", 0), ("near/kernel.h", 1), ("far/kernel.h", 0)],
+    [
+        ("none", 0),
+        ("sub/c.cuh", 1),
+        ("d_device=npu.cuh", 0),
+        ("near/kernel.h", 1),
+        ("far/kernel.h", 0),
+    ],
 )
 def test_includes(case: Build, gone: str, expected: int) -> None:
     headers = ("b.cuh", "near/kernel.h", "far/kernel.h", "sub/c.cuh", "d_device=npu.cuh")
     files = {f"csrc/{name}": "//\n" for name in headers}
-    files["csrc/a.cu"] = '#include "b.cuh"\n#include <vector>\n#include "sub/c.cuh"\n#include "d_device=npu.cuh"\n'
+    files["csrc/a.cu"] = (
+        '#include "b.cuh"\n#include <vector>\n#include "sub/c.cuh"\n#include "d_device=npu.cuh"\n'
+    )
     files["csrc/near/e.cu"] = '#include "kernel.h"\n'
     kept = {path: "=" for path in files if path != f"csrc/{gone}"}
     assert [check for check, _, _ in found(case, files, kept)] == ["includes"] * expected
@@ -100,9 +121,12 @@ def test_a_method_that_python_calls(case: Build, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "findings"), [("m.py", 1), ("models/first.py", 1), ("models/second.py", 1), ("models/third.py", 1)]
+    ("path", "findings"),
+    [("m.py", 1), ("models/first.py", 1), ("models/second.py", 1), ("models/third.py", 1)],
 )
-def test_a_name_that_a_walk_of_modules_looks_up_by_a_text(case: Build, path: str, findings: int) -> None:
+def test_a_name_that_a_walk_of_modules_looks_up_by_a_text(
+    case: Build, path: str, findings: int
+) -> None:
     walk = "def find(module):\n    return getattr(module, 'EntryClass', None)\n"
     model = "class Model: ...\n"
     more = "EntryClass = Model\nOTHER = 1\nif __name__ == '__main__':\n    find = 1\n"
@@ -113,5 +137,7 @@ def test_a_name_that_a_walk_of_modules_looks_up_by_a_text(case: Build, path: str
 def test_a_name_that_an_heir_lost_and_its_base_has(case: Build) -> None:
     base = "class Base:\n    kind = None\n\n    def of(self):\n        return self.kind\n"
     heir = "class Other(Base):\n    size = 1\n"
-    seen = found(case, {"a.py": f"{base}{heir}    kind: object = Backend.TRITON\n"}, {"a.py": base + heir})
+    seen = found(
+        case, {"a.py": f"{base}{heir}    kind: object = Backend.TRITON\n"}, {"a.py": base + heir}
+    )
     assert [row[:2] for row in seen] == [("members", "a.py")]

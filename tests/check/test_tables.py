@@ -18,7 +18,13 @@ RULES = rule(
     'paths = ["python/sglang/**/E=*,N=*,*"]',
     "shapes = [{ experts = 256, width = 2048 }]",
 )
-NAMES = ("n=1,device=h100.json", "n=2,device=h100.json", "n=1,device=npu.json", "n=3,device=npu.json", "other.json")
+NAMES = (
+    "n=1,device=h100.json",
+    "n=2,device=h100.json",
+    "n=1,device=npu.json",
+    "n=3,device=npu.json",
+    "other.json",
+)
 READER = 'def table(n, device):\n    return open(f"n={n},device={device}.json")\n'
 SHAPES = 'def table(e, n):\n    return open(f"E={e},N={n},device_name=h100.json")\n'
 

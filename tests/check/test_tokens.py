@@ -1,4 +1,6 @@
-"""How a file is split into tokens: as `tokenize` does, on the standard library and on what is known to be hard."""
+"""How a file is split into tokens: as `tokenize` does, on the standard library and on what is known
+to be hard.
+"""
 
 import io
 import sysconfig
@@ -10,7 +12,9 @@ import pytest
 
 from shrinker.check.subsequence import Line, logical_lines, split
 
-FSTRINGS = {getattr(token, f"{kind}STRING_{end}", -1): end for kind in "FT" for end in ("START", "END")}
+FSTRINGS = {
+    getattr(token, f"{kind}STRING_{end}", -1): end for kind in "FT" for end in ("START", "END")
+}
 LAYOUT = {token.INDENT, token.DEDENT, token.ENDMARKER, token.ENCODING}
 
 
@@ -52,7 +56,29 @@ HARD = {
     ),
     "operators": (
         "a**=b//c->d:=e...<=~f@=g!=h<<=i\n",
-        [("a", "**=", "b", "//", "c", "->", "d", ":=", "e", "...", "<=", "~", "f", "@=", "g", "!=", "h", "<<=", "i")],
+        [
+            (
+                "a",
+                "**=",
+                "b",
+                "//",
+                "c",
+                "->",
+                "d",
+                ":=",
+                "e",
+                "...",
+                "<=",
+                "~",
+                "f",
+                "@=",
+                "g",
+                "!=",
+                "h",
+                "<<=",
+                "i",
+            )
+        ],
     ),
     "continuation": ("a = \\\n    b\nc\n", [("a", "=", "b"), ("c",)]),
     "carriage returns": ("a\r\nb  # c\r\n", [("a",), ("b", "# c")]),

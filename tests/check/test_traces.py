@@ -56,7 +56,10 @@ def test_no_leftover(source: str) -> None:
         ("x = not is_npu()", ("predicates", "test", "is_npu()")),
         ("y = [a for a in b if is_npu()]", ("predicates", "test", "is_npu()")),
         ("def is_npu(): return False", ("predicates", "definition", "is_npu")),
-        ("from sglang.srt.utils import is_npu", ("predicates", "import", "sglang.srt.utils.is_npu")),
+        (
+            "from sglang.srt.utils import is_npu",
+            ("predicates", "import", "sglang.srt.utils.is_npu"),
+        ),
         ("if backend().is_aiter(): pass", ("predicates", "test", "….is_aiter()")),
         ("if torch.version.hip: pass", ("predicates", "test", "torch.version.hip")),
         ("if torch.xpu.is_available(): pass", ("predicates", "test", "torch.xpu.is_available()")),
@@ -68,7 +71,10 @@ def test_no_leftover(source: str) -> None:
         ('os.environ["SGLANG_FAST"]', ("environment", "key", "SGLANG_FAST")),
         ('get_bool_env_var("SGLANG_USE_AITER")', ("environment", "argument", "SGLANG_USE_AITER")),
         ("if envs.SGLANG_NPU_X.get(): pass", ("environment", "test", "envs.SGLANG_NPU_X.get()")),
-        ("class Envs:\n    SGLANG_NPU_X = EnvBool(False)", ("environment", "environment-declaration", "SGLANG_NPU_X")),
+        (
+            "class Envs:\n    SGLANG_NPU_X = EnvBool(False)",
+            ("environment", "environment-declaration", "SGLANG_NPU_X"),
+        ),
         ('if device == "npu": pass', ("strings", "comparison", "npu")),
         ('if device in ("cuda", "npu"): pass', ("strings", "comparison", "npu")),
         ('match device:\n    case "npu": pass', ("strings", "comparison", "npu")),
@@ -87,8 +93,14 @@ def test_no_leftover(source: str) -> None:
         # What only chooses words to show.
         ("print(1 if d == 'npu' else 2)", ("strings", "message", "npu")),
         ('assert x, "no NPU"', ("strings", "message", "no NPU")),
-        ('raise RuntimeError("shrinker: npu is gone")', ("strings", "named-error", "shrinker: npu is gone")),
-        ('raise ImportError("shrinker: npu is gone")', ("strings", "named-error", "shrinker: npu is gone")),
+        (
+            'raise RuntimeError("shrinker: npu is gone")',
+            ("strings", "named-error", "shrinker: npu is gone"),
+        ),
+        (
+            'raise ImportError("shrinker: npu is gone")',
+            ("strings", "named-error", "shrinker: npu is gone"),
+        ),
         ('if hasattr(torch, "npu"): pass', ("strings", "probe", "npu")),
         ('find_spec("aiter")', ("absent imports", "probe", "aiter")),
         ('__all__ = ["forward_npu"]', ("strings", "exports", "forward_npu")),
@@ -103,19 +115,34 @@ def test_no_leftover(source: str) -> None:
         ("class NPUEnv: pass", ("names", "definition", "NPUEnv")),
         ("x = Backend.MLA_NPU", ("names", "value", "Backend.MLA_NPU")),
         ("class ROCmBackend: pass", ("names", "definition", "ROCmBackend")),
-        # What a flag of the command line adds to a list: not by a flag, not to a list, with something else beside it.
+        # What a flag of the command line adds to a list: not by a flag, not to a list, with
+        # something else beside it.
         (f"{PARSED}if args.npu:\n    kinds.append('npu')", ("strings", "choices", "npu")),
-        ("args = parser.read()\nif args.npu:\n    kinds.append('npu')", ("strings", "argument", "npu")),
+        (
+            "args = parser.read()\nif args.npu:\n    kinds.append('npu')",
+            ("strings", "argument", "npu"),
+        ),
         (f"{PARSED}if args.npu:\n    start('npu')", ("strings", "argument", "npu")),
-        (f"{PARSED}if args.npu:\n    start()\n    kinds.append('npu')", ("strings", "argument", "npu")),
-        (f"{PARSED}if args.npu:\n    kinds.append('npu')\nelse:\n    pass", ("strings", "argument", "npu")),
+        (
+            f"{PARSED}if args.npu:\n    start()\n    kinds.append('npu')",
+            ("strings", "argument", "npu"),
+        ),
+        (
+            f"{PARSED}if args.npu:\n    kinds.append('npu')\nelse:\n    pass",
+            ("strings", "argument", "npu"),
+        ),
     ],
 )
 def test_a_leftover_and_its_place(source: str, found: tuple[str, str, str]) -> None:
     assert found in seen(source)
 
 
-SERVER = Domain(id="server", why=WHY, names=("sglang.srt.here.self.device", "sglang.**.args.device"), never=("cpu",))
+SERVER = Domain(
+    id="server",
+    why=WHY,
+    names=("sglang.srt.here.self.device", "sglang.**.args.device"),
+    never=("cpu",),
+)
 """Speaks of the server's device, and of no other."""
 
 
@@ -147,7 +174,12 @@ def test_a_name_within_a_message_is_code() -> None:
 
 def test_what_is_served_is_no_trace_of_a_platform() -> None:
     rules = RULES.model_copy(
-        update={"facts": (*RULES.facts, Fact(id="mamba", why=WHY, calls=("sglang.**.is_mamba",), value=False))}
+        update={
+            "facts": (
+                *RULES.facts,
+                Fact(id="mamba", why=WHY, calls=("sglang.**.is_mamba",), value=False),
+            )
+        }
     )
     assert "is_mamba" in Vocabulary(rules).predicates
     assert "is_mamba" not in Vocabulary(rules.model_copy(update={"scope": ("mamba",)})).predicates

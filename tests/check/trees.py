@@ -1,5 +1,5 @@
-"""Small upstream and generated trees, written by hand, and a manifest that says what was generated; rules of a small profile that name other
-platforms.
+"""Small upstream and generated trees, written by hand, and a manifest that says what was generated;
+rules of a small profile that name other platforms.
 """
 
 import ast
@@ -59,7 +59,9 @@ def emitted(tree: UpstreamTree, out: Path, path: str) -> EmittedFile:
 def manifest_of(tree: UpstreamTree, out: Path) -> Manifest:
     """The manifest of a tree that is taken as it lies there."""
     found = [p.relative_to(out) for p in out.rglob("*") if p.is_file()]
-    paths = sorted(p.as_posix() for p in found if "__pycache__" not in p.parts and p.name != "SHRINK.json")
+    paths = sorted(
+        p.as_posix() for p in found if "__pycache__" not in p.parts and p.name != "SHRINK.json"
+    )
     files = tuple(emitted(tree, out, path) for path in paths)
     return Manifest("0.1.0", "deepseek", "0" * 64, tree.identity, files)
 
@@ -77,7 +79,9 @@ class Case:
     def evidence(self, level: str, jobs: int = 1) -> Evidence:
         return judge(level, self.trees(self.rules, jobs, self.cache), lambda line: None)
 
-    def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
+    def trees(
+        self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None
+    ) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache())
 
     def ruled(self, text: str) -> Self:
@@ -99,9 +103,12 @@ GONE, LEFT = "# gone\n", "# left\n"
 
 
 def what_is_left(files: Files, mark: str = GONE) -> Files:
-    """Files without the lines that are marked; one of which nothing else is there goes as a whole."""
+    """Files without the lines that are marked; one of which nothing else is there goes as a
+    whole.
+    """
     left = {
-        path: "".join(line for line in text.splitlines(True) if not line.endswith(mark)) for path, text in files.items()
+        path: "".join(line for line in text.splitlines(True) if not line.endswith(mark))
+        for path, text in files.items()
     }
     return {path: text for path, text in left.items() if text or not files[path]}
 

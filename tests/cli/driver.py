@@ -1,10 +1,12 @@
 """Run a command that waits in the middle: `driver.py PHASE ACTION ARGUMENTS...`.
 
-PHASE is where to wait for a line on standard input; with a `+` at its end, not when the phase begins
-but when it first tells of progress. The line `PAUSED pid...` on standard error names the worker processes.
+PHASE is where to wait for a line on standard input; with a `+` at its end, not when the phase
+begins but when it first tells of progress. The line `PAUSED pid...` on standard error names the
+worker processes.
 
-ACTION: `die N` ends the process without any clean-up (as SIGKILL would) before the N-th rename of the
-final replacement; `full NAME` fills the disk for a file of that name; `slow SECONDS` lets workers take that long for a file.
+ACTION: `die N` ends the process without any clean-up (as SIGKILL would) before the N-th rename of
+the final replacement; `full NAME` fills the disk for a file of that name; `slow SECONDS` lets
+workers take that long for a file.
 """
 
 import errno
@@ -110,7 +112,8 @@ def slow(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    # As from a terminal, however the tests were started: a job in the background and `nohup` hand down ignored signals.
+    # As from a terminal, however the tests were started: a job in the background and `nohup` hand
+    # down ignored signals.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

@@ -27,7 +27,13 @@ RULES = {
         (
             rule("root", "root", modules=["sglang"]),
             rule("fact", "npu", calls=["sglang.**.is_npu"], value=False),
-            rule("remove", "remove-npu", why=BACKEND, feature="Ascend NPU", modules=["sglang.srt.npu"]),
+            rule(
+                "remove",
+                "remove-npu",
+                why=BACKEND,
+                feature="Ascend NPU",
+                modules=["sglang.srt.npu"],
+            ),
         )
     ),
     "profiles/small.toml": 'description = "The small world."\ninclude = ["world"]\n',
@@ -48,7 +54,11 @@ def large() -> dict[str, str]:
     names = "".join(f"from sglang.srt import part{n}\n" for n in range(PARTS))
     # All of them are used: the tree is as large as what it was made of.
     used = ", ".join(f"part{n}.f() + part{n}.NUMBER" for n in range(PARTS))
-    return FILES | files | {"python/sglang/srt/cuda.py": f"{names}\n\ndef start():\n    return 'cuda', {used}\n"}
+    return (
+        FILES
+        | files
+        | {"python/sglang/srt/cuda.py": f"{names}\n\ndef start():\n    return 'cuda', {used}\n"}
+    )
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,8 @@ class World:
         kept = {
             k: v
             for k, v in os.environ.items()
-            if not k.lower().endswith("_proxy") and not k.startswith(("UV_", "PIP_", "GIT_", "PYTEST_", "COV_"))
+            if not k.lower().endswith("_proxy")
+            and not k.startswith(("UV_", "PIP_", "GIT_", "PYTEST_", "COV_"))
         }
         own = {
             "HOME": str(self.folder / "home"),
@@ -110,11 +121,22 @@ class World:
     def arguments(self, *more: str, upstream: str | None = None, jobs: int = 1) -> list[str]:
         """Of `shrink` in this world."""
         spec = f"path:{self.upstream}" if upstream is None else upstream
-        places = ["--out", str(self.out), "--rules", str(self.rules), "--profile", self.profile, "--jobs", str(jobs)]
+        places = [
+            "--out",
+            str(self.out),
+            "--rules",
+            str(self.rules),
+            "--profile",
+            self.profile,
+            "--jobs",
+            str(jobs),
+        ]
         return ["shrink", "--upstream", spec, *places, *more]
 
     def run(self, arguments: Sequence[str], **extra: str) -> Done:
-        """Run a command in this process; `process` is the same in one of its own, a second slower."""
+        """Run a command in this process; `process` is the same in one of its own, a second
+        slower.
+        """
         out, err = io.StringIO(), io.StringIO()
         before = Path.cwd()
         os.chdir(self.folder)
@@ -164,7 +186,13 @@ class World:
             then: what the process does to itself later (see `driver.py`).
         """
         # All is to be worked on, whatever an earlier run left in the cache.
-        command = [sys.executable, str(DRIVER), at, then, *self.arguments(*more, "--no-cache", jobs=jobs)]
+        command = [
+            sys.executable,
+            str(DRIVER),
+            at,
+            then,
+            *self.arguments(*more, "--no-cache", jobs=jobs),
+        ]
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -185,9 +213,15 @@ class World:
         raise AssertionError("never paused:\n" + "".join(seen))
 
     def left(self) -> dict[str, bytes]:
-        """Every file below the output's parent: the tree, its reports, and what should not be there; not what was rejected."""
+        """Every file below the output's parent: the tree, its reports, and what should not be
+        there; not what was rejected.
+        """
         files = content(self.out.parent)
-        return {name: data for name, data in files.items() if not name.startswith(f"{self.out.name}.rejected")}
+        return {
+            name: data
+            for name, data in files.items()
+            if not name.startswith(f"{self.out.name}.rejected")
+        }
 
     def hidden(self) -> list[str]:
         """Temporary folders beside the output."""
@@ -216,7 +250,9 @@ class Paused:
         return Done(self.process.returncode, out, err)
 
 
-def small_world(folder: Path, files: dict[str, str] = FILES, rules: dict[str, str] = RULES) -> World:
+def small_world(
+    folder: Path, files: dict[str, str] = FILES, rules: dict[str, str] = RULES
+) -> World:
     """The world of these files and rules."""
     write(folder / "upstream", files)
     write(folder / "rules", rules)

@@ -1,4 +1,6 @@
-"""Bad usage and bad input: exit code 2, a message that names the place, and the next step; nothing is replaced."""
+"""Bad usage and bad input: exit code 2, a message that names the place, and the next step; nothing
+is replaced.
+"""
 
 import json
 import shutil
@@ -31,7 +33,9 @@ def test_an_error_is_a_json_document_too(world: World) -> None:
     assert "not a version" in done.document["error"] and "not a version" in done.err
 
 
-@pytest.mark.parametrize("words", [["mutate"], ["mutate", "--rules"], ["cross-check"], ["ablate", "a-rule"]])
+@pytest.mark.parametrize(
+    "words", [["mutate"], ["mutate", "--rules"], ["cross-check"], ["ablate", "a-rule"]]
+)
 def test_an_installed_wheel_has_no_tools(words: list[str]) -> None:
     code = "import sys; sys.modules['tools'] = None; from shrinker.cli import main; main()"
     done = python(REPOSITORY, "-c", code, *words, "--json")
@@ -40,11 +44,16 @@ def test_an_installed_wheel_has_no_tools(words: list[str]) -> None:
     assert "tools/" in document["error"] and "checkout" in document["next"]
 
 
-@pytest.mark.parametrize("arguments", [["shrink", "--nope"], ["nope"], ["shrink", "--jobs", "0"], ["why"]])
+@pytest.mark.parametrize(
+    "arguments", [["shrink", "--nope"], ["nope"], ["shrink", "--jobs", "0"], ["why"]]
+)
 def test_bad_usage(world: World, arguments: list[str]) -> None:
     done = world.run([*arguments, "--json"])
     assert done.code == 2 and done.document["exit"] == 2
-    assert done.document["error"] in done.err.replace("\n", " ") or done.document["error"].split(":")[0] in done.err
+    assert (
+        done.document["error"] in done.err.replace("\n", " ")
+        or done.document["error"].split(":")[0] in done.err
+    )
     assert world.run(arguments).code == 2
 
 
@@ -69,9 +78,13 @@ def test_specs(world: World, spec: str, words: list[str]) -> None:
         (b"x = 1\0\n", ["python/sglang/srt/cuda.py:"]),
     ],
 )
-def test_a_needed_file_that_cannot_be_read(generated: World, content: bytes, words: list[str]) -> None:
+def test_a_needed_file_that_cannot_be_read(
+    generated: World, content: bytes, words: list[str]
+) -> None:
     before = generated.left()
-    (generated.upstream / "python/sglang/srt/cuda.py").write_bytes(b"def start():\n    return 'cuda'\n\n" + content)
+    (generated.upstream / "python/sglang/srt/cuda.py").write_bytes(
+        b"def start():\n    return 'cuda'\n\n" + content
+    )
     refused(generated, generated.shrink(), *words)
     assert generated.left() == before
 
@@ -90,7 +103,9 @@ def test_a_rule_file_with_a_typo(world: World) -> None:
 
 def test_a_root_that_is_not_there(world: World) -> None:
     rules = world.rules / "world.toml"
-    rules.write_text(rules.read_text().replace('modules = ["sglang"]', 'modules = ["sglang.srt.sever"]'))
+    rules.write_text(
+        rules.read_text().replace('modules = ["sglang"]', 'modules = ["sglang.srt.sever"]')
+    )
     done = world.shrink("--strict")
     assert done.code in (1, 2)
     assert "sglang.srt.sever" in done.err and "root" in done.err
@@ -158,6 +173,14 @@ def test_verify_of_running_trees_needs_its_environment(
 ) -> None:
     monkeypatch.setenv("SHRINKER_SIMULATION_PYTHON", str(tmp_path / "python"))
     done = generated.run(
-        ["verify", "--out", str(generated.out), "--upstream", f"path:{generated.upstream}", "--level", "imports"]
+        [
+            "verify",
+            "--out",
+            str(generated.out),
+            "--upstream",
+            f"path:{generated.upstream}",
+            "--level",
+            "imports",
+        ]
     )
     refused(generated, done, "make simulation")

@@ -17,7 +17,9 @@ def _outcome(world: World) -> dict[str, bytes]:
 
 
 def _counts(world: World) -> dict[str, dict[str, int]]:
-    counts: dict[str, dict[str, int]] = json.loads((world.reports / "run.json").read_text())["cache"]
+    counts: dict[str, dict[str, int]] = json.loads((world.reports / "run.json").read_text())[
+        "cache"
+    ]
     return counts
 
 
@@ -73,7 +75,9 @@ def test_one_file_changed_and_changed_back(world: World, path: str, old: str, ne
     computed = _computed(world)
     # What the facts decided without it is in the names of upstream that are gone, and nowhere else.
     gone = ("tree.reports/api.md", "tree.reports/index.html")
-    others = [{name: data for name, data in left.items() if name not in gone} for left in (first, warm)]
+    others = [
+        {name: data for name, data in left.items() if name not in gone} for left in (first, warm)
+    ]
     for left in others:
         graph = json.loads(left.pop("tree.reports/graph.json"))
         del graph["gone"]

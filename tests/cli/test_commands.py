@@ -1,4 +1,6 @@
-"""What the commands print and with which exit code they end, when all goes well and when evidence fails."""
+"""What the commands print and with which exit code they end, when all goes well and when evidence
+fails.
+"""
 
 import json
 
@@ -16,7 +18,11 @@ def test_shrink_writes_tree_reports_and_lock(world: World) -> None:
     # Plain lines where standard error is no terminal.
     assert "] fold and graph" in done.err and "\x1b" not in done.err
     left = world.left()
-    assert {"tree/python/sglang/srt/cuda.py", "tree.reports/keep.txt", "tree.reports/graph.json"} <= left.keys()
+    assert {
+        "tree/python/sglang/srt/cuda.py",
+        "tree.reports/keep.txt",
+        "tree.reports/graph.json",
+    } <= left.keys()
     assert "tree/python/sglang/srt/npu.py" not in left
     assert left["tree/SHRINK.json"] == left["tree.reports/shrink.lock.json"]
 
@@ -58,10 +64,15 @@ def test_frozen_refuses_another_lock(generated: World) -> None:
 
 def test_failed_evidence_keeps_the_previous_output(generated: World) -> None:
     before = generated.left()
-    (generated.upstream / "python/sglang/srt/cuda.py").write_text("def start():\n    return undefined_name\n")
+    (generated.upstream / "python/sglang/srt/cuda.py").write_text(
+        "def start():\n    return undefined_name\n"
+    )
     (generated.upstream / "python/sglang/srt/table.json").write_text("{}")
     generated.add("upstream/python/sglang/srt/server.py", 'print(__file__ + "table.json")\n')
-    generated.add("rules/world.toml", rule("remove", "too-much", feature="x", paths=["python/sglang/srt/table.json"]))
+    generated.add(
+        "rules/world.toml",
+        rule("remove", "too-much", feature="x", paths=["python/sglang/srt/table.json"]),
+    )
     done = generated.shrink()
     assert done.code == 1
     assert "python/sglang/srt/server.py:" in done.err and "table.json" in done.err
@@ -94,7 +105,11 @@ def test_strict_names_a_rule_without_a_match(generated: World) -> None:
 def test_verify(generated: World) -> None:
     done = generated.verify()
     assert done.code == 0
-    assert "lock: passed" in done.out and "form: passed" in done.out and "references: passed" in done.out
+    assert (
+        "lock: passed" in done.out
+        and "form: passed" in done.out
+        and "references: passed" in done.out
+    )
     done = generated.verify("--level", "references", "--json")
     assert [item["level"] for item in done.document] == ["references"]
     (generated.out / "python/sglang/srt/cuda.py").write_text("def stop():\n    return 'cuda'\n")
@@ -122,7 +137,10 @@ def test_why(generated: World) -> None:
         "module:sglang.srt.cuda",
         "  root:root --root--> module:sglang",
         "  module:sglang --import--> module:sglang.srt.server  python/sglang/__init__.py:1",
-        "  module:sglang.srt.server --import--> module:sglang.srt.cuda  python/sglang/srt/server.py:6",
+        (
+            "  module:sglang.srt.server --import--> module:sglang.srt.cuda  "
+            "python/sglang/srt/server.py:6"
+        ),
     ]
     [chain] = generated.ask("why", "sglang.srt.cuda", "--json").document
     assert [step["line"] for step in chain["steps"]] == [0, 1, 6]
@@ -151,12 +169,16 @@ def test_why_not(generated: World) -> None:
 def test_explain(generated: World, name: str, verdict: str, says: str) -> None:
     done = generated.ask("explain", name)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"{verdict}: ") and says in done.out and "\n  to change  " in done.out
+    assert (
+        done.out.startswith(f"{verdict}: ") and says in done.out and "\n  to change  " in done.out
+    )
     [answer] = generated.ask("explain", name, "--json").document
     assert answer["verdict"] == verdict
 
 
-@pytest.mark.parametrize(("name", "near"), [("sglang.srt.cudo", "sglang.srt.cuda"), ("--no-such-flag", "")])
+@pytest.mark.parametrize(
+    ("name", "near"), [("sglang.srt.cudo", "sglang.srt.cuda"), ("--no-such-flag", "")]
+)
 def test_explain_says_what_may_have_been_meant(generated: World, name: str, near: str) -> None:
     done = generated.ask("explain", name, "--json")
     assert done.code == 2 and name in done.document["error"] and near in done.document["error"]
@@ -204,26 +226,38 @@ def test_the_manifest_reads_back(generated: World) -> None:
 def test_symbols_that_nothing_names_go(generated: World) -> None:
     cuda = generated.upstream / "python/sglang/srt/cuda.py"
     cuda.write_text(
-        "def start():\n    return inner()\n\n\ndef inner():\n    return 'cuda'\n\n\ndef lost():\n    return 1\n"
+        "def start():\n    return inner()\n\n\ndef inner():\n    return 'cuda'\n\n\ndef "
+        "lost():\n    return 1\n"
     )
     kept = generated.out / "python/sglang/srt/cuda.py"
     assert generated.shrink().code == 0
     assert "lost" not in kept.read_text()
     done = generated.ask("why-not", "--why-live", "cuda.lost")
     assert done.code == 0
-    assert "sglang.srt.cuda.lost (python/sglang/srt/cuda.py:9): unreachable: nothing kept names it" in done.out
+    assert (
+        "sglang.srt.cuda.lost (python/sglang/srt/cuda.py:9): unreachable: nothing kept names it"
+        in done.out
+    )
     assert "no code that was removed names it" in done.out
     done = generated.ask("why", "--all", "cuda.inner")
     assert done.code == 0
     assert (
-        "symbol:sglang.srt.cuda.start --name--> symbol:sglang.srt.cuda.inner  python/sglang/srt/cuda.py:2" in done.out
+        "symbol:sglang.srt.cuda.start --name--> symbol:sglang.srt.cuda.inner  "
+        "python/sglang/srt/cuda.py:2"
+    ) in done.out
+    assert (
+        generated.ask("why", "cuda.inner", "--json").document[0]["target"]
+        == "symbol:sglang.srt.cuda.inner"
     )
-    assert generated.ask("why", "cuda.inner", "--json").document[0]["target"] == "symbol:sglang.srt.cuda.inner"
 
 
 def test_the_level_gpu_takes_its_own_options(generated: World) -> None:
-    done = generated.verify("--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only")
-    assert (done.code, done.out.split()) == (1, ["tp2", "not", "run"]), "what did not run shows nothing"
+    done = generated.verify(
+        "--level", "gpu", "--", "--checkpoints", "none", "--cell", "tp2", "--report-only"
+    )
+    assert (done.code, done.out.split()) == (1, ["tp2", "not", "run"]), (
+        "what did not run shows nothing"
+    )
     assert "tree.gpu/gpu.json" in generated.left()
     refused = generated.verify("--", "--cell", "tp2")
     assert refused.code == 2 and "level gpu" in refused.err

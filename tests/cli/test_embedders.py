@@ -19,7 +19,12 @@ def pin(monkeypatch: pytest.MonkeyPatch, cache: Path, program: str, *, here: boo
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("program.py", program)
-    wheel = Wheel("program", "program-1.0-py3-none-any.whl", hashlib.sha256(data.getvalue()).hexdigest(), "Tests.")
+    wheel = Wheel(
+        "program",
+        "program-1.0-py3-none-any.whl",
+        hashlib.sha256(data.getvalue()).hexdigest(),
+        "Tests.",
+    )
     monkeypatch.setattr(PINS, lambda repository: (wheel,))
     if here:
         file = cache / "downloads" / wheel.sha256 / wheel.file
@@ -31,16 +36,23 @@ def _asked(world: World) -> Done:
     return world.verify("--level", "embedders")
 
 
-def test_a_loss_is_open_for_an_upstream_that_nobody_answers_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_is_open_for_an_upstream_that_nobody_answers_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
     done = world.shrink()
-    assert done.code == 0 and "embedders: 1 open, `shrinker verify --level embedders` lists them" in done.err
+    assert (
+        done.code == 0
+        and "embedders: 1 open, `shrinker verify --level embedders` lists them" in done.err
+    )
 
 
 def test_a_loss_ends_a_strict_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(monkeypatch, world.folder / "cache", "from sglang.srt.orphan import LOST\n")
     done = world.shrink("--strict")
-    assert done.code == 1 and "program.py:1: [imports] upstream has sglang.srt.orphan.LOST" in done.err
+    assert (
+        done.code == 1 and "program.py:1: [imports] upstream has sglang.srt.orphan.LOST" in done.err
+    )
     assert world.left() == {}
 
 
@@ -50,7 +62,11 @@ def test_what_a_rule_removes_ends_no_run(world: World, monkeypatch: pytest.Monke
     assert world.shrink().code == 0
     done = _asked(world)
     # By the rules of the project, which this folder is.
-    assert done.code == 0 and "sglang.srt.npu.start (remove-npu)" in done.out and "cuda" not in done.out
+    assert (
+        done.code == 0
+        and "sglang.srt.npu.start (remove-npu)" in done.out
+        and "cuda" not in done.out
+    )
     world.rules.rename(world.folder / "elsewhere")
     done = _asked(world)
     assert done.code == 1 and "sglang.srt.npu.start" in done.out and "cuda" not in done.out
@@ -61,7 +77,12 @@ def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch
     done = world.shrink()
     assert done.code == 0 and "embedders: not run" in done.err and "--level embedders" in done.err
     done = _asked(world)
-    assert done.code == 0 and "embedders: not run" in done.out and "not shown" in done.out and "passed" not in done.out
+    assert (
+        done.code == 0
+        and "embedders: not run" in done.out
+        and "not shown" in done.out
+        and "passed" not in done.out
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,16 +100,23 @@ def test_without_wheels_it_is_said(world: World, monkeypatch: pytest.MonkeyPatch
         (".venv/program.py", "from sglang.srt.orphan import LOST\n", None),
     ],
 )
-def test_what_a_folder_of_somebodys_own_uses(world: World, name: str, text: str, line: int | None) -> None:
+def test_what_a_folder_of_somebodys_own_uses(
+    world: World, name: str, text: str, line: int | None
+) -> None:
     assert world.shrink().code == 0
     more = "from sglang.srt.cuda import start\n" if line is not None else ""
     write(world.folder / "own", {name: text, "more.py": more})
     done = world.verify("--program", str(world.folder / "own"))
-    found = f"own: {name}:{line}: [imports] upstream has sglang.srt.orphan.LOST, this tree has not, and no rule says so"
+    found = (
+        f"own: {name}:{line}: [imports] upstream has sglang.srt.orphan.LOST, this tree has not, "
+        "and no rule says so"
+    )
     if line is None:
         assert done.code == 2 and "names sglang" in done.err
     else:
-        assert (done.code, found in done.out) == ((1, True) if line else (0, False)), done.out + done.err
+        assert (done.code, found in done.out) == ((1, True) if line else (0, False)), (
+            done.out + done.err
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
-"""Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed or side by side: the tree, its reports and its lock stay one run's, and the cache tells
-no lie. `tests/benchmarks` kills runs at any moment."""
+"""Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed or side by side: the tree, its reports
+and its lock stay one run's, and the cache tells no lie. `tests/benchmarks` kills runs at any
+moment.
+"""
 
 import multiprocessing
 import os
@@ -57,7 +59,9 @@ def _changed(world: World) -> World:
         ("report", signal.SIGTERM, True),
     ],
 )
-def test_a_signal_in_the_middle(previous: World, phase: str, number: signal.Signals, group: bool) -> None:
+def test_a_signal_in_the_middle(
+    previous: World, phase: str, number: signal.Signals, group: bool
+) -> None:
     before = previous.left()
     done = previous.paused(phase, jobs=2).signal(number, group)
     assert done.code == 130, done.err
@@ -74,7 +78,11 @@ def test_a_killed_worker(previous: World, phase: str) -> None:
     time.sleep(0.3)
     done = paused.go_on()
     assert done.code == 2, done.err
-    assert "worker process was killed" in done.err and "JOBS" in done.err and "Traceback" not in done.err
+    assert (
+        "worker process was killed" in done.err
+        and "JOBS" in done.err
+        and "Traceback" not in done.err
+    )
     assert (previous.left(), previous.hidden()) == (before, [])
 
 
@@ -99,7 +107,9 @@ def test_a_worker_killed_in_the_middle_of_a_large_result(tmp_path: Path) -> None
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("name", ["cuda.py", "SHRINK.json", "keep.txt", "graph.json", "shrink.lock.json"])
+@pytest.mark.parametrize(
+    "name", ["cuda.py", "SHRINK.json", "keep.txt", "graph.json", "shrink.lock.json"]
+)
 def test_a_full_disk(little: World, name: str) -> None:
     before = little.left()
     done = little.paused("source", then=f"full {name}").go_on()
@@ -114,7 +124,9 @@ def test_a_killed_run_leaves_nothing_for_the_next(little: World) -> None:
     os.kill(paused.process.pid, signal.SIGKILL)
     assert paused.end().code == -signal.SIGKILL
     assert len(little.hidden()) == 2
-    assert {name: data for name, data in little.left().items() if not name.startswith(".")} == before
+    assert {
+        name: data for name, data in little.left().items() if not name.startswith(".")
+    } == before
     # Still the previous run's, and whole.
     assert little.ask("why", "cuda.py").code == 0
     assert little.shrink().code == 0
@@ -175,7 +187,10 @@ def test_two_runs_at_once(world: World, same: bool) -> None:
         shutil.copytree(world.rules, other.rules)
     shared = {"SHRINKER_CACHE": str(world.folder / "cache"), "HOME": str(world.folder / "home")}
     with ThreadPoolExecutor() as both:
-        codes = [done.code for done in both.map(lambda one: one.process(one.arguments(), **shared), (world, other))]
+        codes = [
+            done.code
+            for done in both.map(lambda one: one.process(one.arguments(), **shared), (world, other))
+        ]
     assert sorted(codes) in ([[0, 0], [0, 2]] if same else [[0, 0]])
     first = content(world.out)
     assert world.hidden() == [] and other.hidden() == []
@@ -185,7 +200,9 @@ def test_two_runs_at_once(world: World, same: bool) -> None:
     world.verify().expect(0)
 
 
-def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(world: World, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(
+    world: World, tmp_path: Path
+) -> None:
     assert world.shrink("--no-cache").code == 0
     first = content(world.out)
     results = world.folder / "cache/results"

@@ -11,22 +11,30 @@ from tests.small import rule
 
 CUDA = "upstream/python/sglang/srt/cuda.py"
 WORDS = "\n" + rule("platform", "words", words=["npu", "hip"])
-OUTSIDE = "\n" + rule("api", "outside", users="people", names=["sglang.srt.cuda.stop", "sglang.srt.server.*"])
+OUTSIDE = "\n" + rule(
+    "api", "outside", users="people", names=["sglang.srt.cuda.stop", "sglang.srt.server.*"]
+)
 """What nothing else names is here to be judged."""
-REASON = "\n" + rule("leftover", "message", 'in = ["message"]', why="Text for people.", kind=["strings"])
+REASON = "\n" + rule(
+    "leftover", "message", 'in = ["message"]', why="Text for people.", kind=["strings"]
+)
 
 
 @pytest.fixture
 def judged(world: World) -> World:
     """The small world with words to judge by, and a file that is kept as it is."""
     world.add("rules/world.toml", WORDS + OUTSIDE + REASON)
-    world.add("upstream/python/sglang/srt/server.py", "\nif is_npu():\n    PORT = 1\n\nSTARTED = is_npu\n")
+    world.add(
+        "upstream/python/sglang/srt/server.py", "\nif is_npu():\n    PORT = 1\n\nSTARTED = is_npu\n"
+    )
     world.add(CUDA, "\n\ndef stop():\n    raise ValueError('not on an NPU')\n")
     return world
 
 
 def ask(world: World, *more: str) -> Done:
-    return world.ask("leftovers", "--rules", str(world.rules), "--upstream", f"path:{world.upstream}", *more)
+    return world.ask(
+        "leftovers", "--rules", str(world.rules), "--upstream", f"path:{world.upstream}", *more
+    )
 
 
 def mend(world: World) -> None:
@@ -52,8 +60,13 @@ def test_an_unexplained_leftover(judged: World) -> None:
     done = ask(judged)
     assert done.code == 1
     rows = done.out.splitlines()
-    first = next(n for n, row in enumerate(rows) if row.startswith("predicates: 3 without a reason"))
-    assert rows[first + 1].startswith("  python/sglang/srt/server.py:") and "sglang.srt.utils.is_npu" in rows[first + 1]
+    first = next(
+        n for n, row in enumerate(rows) if row.startswith("predicates: 3 without a reason")
+    )
+    assert (
+        rows[first + 1].startswith("  python/sglang/srt/server.py:")
+        and "sglang.srt.utils.is_npu" in rows[first + 1]
+    )
     assert rows.index("message: 1. Text for people.") > first
 
 
@@ -78,14 +91,24 @@ def test_strict_passes_a_clean_tree(judged: World) -> None:
     assert "lines removed by folding" in done.out and "files touched by folding" in done.out
 
 
-def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pasted(judged: World) -> None:
+def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pasted(
+    judged: World,
+) -> None:
     mend(judged)
-    judged.add(CUDA, "\n\ndef is_hip():\n    return start() == 1\n\n\nif is_hip():\n    MODE = 1\n    print(MODE)\n")
+    judged.add(
+        CUDA,
+        (
+            "\n\ndef is_hip():\n    return start() == 1\n\n\nif is_hip():\n    MODE = 1\n    "
+            "print(MODE)\n"
+        ),
+    )
     assert judged.shrink().code == 0
     before = judged.left()
     done = judged.shrink("--strict", "--json")
     error = done.document["error"]
-    assert done.code == 1 and "python/sglang/srt/cuda.py:13: [unnamed-predicate] `is_hip()`" in error
+    assert (
+        done.code == 1 and "python/sglang/srt/cuda.py:13: [unnamed-predicate] `is_hip()`" in error
+    )
     assert (judged.left(), judged.hidden()) == (before, [])
 
     table = error[error.index("[[fact]]") :].split("\n  ", 5)
@@ -102,7 +125,10 @@ def test_strict_refuses_a_fact_in_a_construct_that_is_not_understood(judged: Wor
 
 
 def test_contradicting_rules_are_refused_before_anything_is_read(judged: World) -> None:
-    judged.add("rules/world.toml", "\n" + rule("fact", "other", calls=["sglang.srt.utils.is_npu"], value=True))
+    judged.add(
+        "rules/world.toml",
+        "\n" + rule("fact", "other", calls=["sglang.srt.utils.is_npu"], value=True),
+    )
     done = judged.shrink()
     assert done.code == 2
     assert "world.toml:6: rule npu says" in done.err and "rule other says" in done.err
@@ -115,7 +141,14 @@ TWICE = "\n" + rule("fact", "npu-again", calls=["sglang.**.is_npu"], value=False
 
 def _effect(world: World, *names: str) -> list[dict[str, object]]:
     """What `ablate` prints of these rules; of names, those that begin with a dash are options."""
-    places = ["--upstream", f"path:{world.upstream}", "--rules", str(world.rules), "--profile", world.profile]
+    places = [
+        "--upstream",
+        f"path:{world.upstream}",
+        "--rules",
+        str(world.rules),
+        "--profile",
+        world.profile,
+    ]
     done = world.run(["ablate", *names, *places, "--jobs", "1", "--json"]).expect(0)
     rows = done.document
     assert isinstance(rows, list)
@@ -141,7 +174,9 @@ def test_a_rule_whose_file_nothing_reaches_does_nothing_alone(world: World) -> N
 
 def test_one_of_two_equal_rules_does_nothing_alone(world: World) -> None:
     world.add("rules/world.toml", TWICE)
-    assert [row["lines"] for row in _effect(world, "npu", "npu-again")] == [{"back": 0, "gone": 0}] * 2
+    assert [row["lines"] for row in _effect(world, "npu", "npu-again")] == [
+        {"back": 0, "gone": 0}
+    ] * 2
 
 
 def test_what_a_root_keeps(world: World) -> None:
@@ -151,7 +186,9 @@ def test_what_a_root_keeps(world: World) -> None:
 
 
 def test_a_tree_is_only_judged_when_asked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without --judge no evidence is asked: the counts come all the same, and equal those of a judged tree."""
+    """Without --judge no evidence is asked: the counts come all the same, and equal those of a
+    judged tree.
+    """
     judged = _effect(world, "npu", "--judge")
 
     def refuse(*_: object) -> None:
@@ -164,7 +201,9 @@ def test_a_tree_is_only_judged_when_asked(world: World, monkeypatch: pytest.Monk
 def test_a_rule_that_evidence_needs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(request: Request, progress: Progress) -> Result:
         if request.without:
-            raise EvidenceError("level references found 1 thing wrong:\n  a.py:1: undefined", "look at it")
+            raise EvidenceError(
+                "level references found 1 thing wrong:\n  a.py:1: undefined", "look at it"
+            )
         return shrink(request, progress)
 
     monkeypatch.setattr("tools.ablation.shrink", refuse)

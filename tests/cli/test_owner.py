@@ -1,11 +1,20 @@
-"""What is its owner's among trees, reports and evidence: commands end, or write elsewhere, and say so."""
+"""What is its owner's among trees, reports and evidence: commands end, or write elsewhere, and say
+so.
+"""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from shrinker.report.place import WRITTEN, evidence_folder, foreign_reports, new_reports, reports_beside, reports_of
+from shrinker.report.place import (
+    WRITTEN,
+    evidence_folder,
+    foreign_reports,
+    new_reports,
+    reports_beside,
+    reports_of,
+)
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import Identity
 from tests.cli.small import World
@@ -96,8 +105,12 @@ def test_evidence_gives_way_to_evidence_of_the_same_question_only(tmp_path: Path
     assert evidence_folder(out, reports, "x.json", lambda kept: False) == reports
     (reports / "x.json").write_text(json.dumps({"count": 200}))
     assert evidence_folder(out, reports, "x.json", lambda kept: kept["count"] == 200) == reports
-    assert evidence_folder(out, reports, "x.json", lambda kept: kept["count"] == 5) == reports_beside(out)
-    assert evidence_folder(out, reports, "x.json", lambda kept: kept["other"] == 5) == reports_beside(out)
+    assert evidence_folder(
+        out, reports, "x.json", lambda kept: kept["count"] == 5
+    ) == reports_beside(out)
+    assert evidence_folder(
+        out, reports, "x.json", lambda kept: kept["other"] == 5
+    ) == reports_beside(out)
     (reports / "x.json").write_text("damaged")
     assert evidence_folder(out, reports, "x.json", lambda kept: True) == reports
 
@@ -105,7 +118,14 @@ def test_evidence_gives_way_to_evidence_of_the_same_question_only(tmp_path: Path
 def test_a_quick_try_of_faults_leaves_the_evidence_that_is_kept(generated: World) -> None:
     kept = generated.folder / "kept"
     assert generated.shrink("--reports", str(kept)).code == 0
-    common = ["--out", str(generated.out), "--upstream", f"path:{generated.upstream}", "--reports", str(kept)]
+    common = [
+        "--out",
+        str(generated.out),
+        "--upstream",
+        f"path:{generated.upstream}",
+        "--reports",
+        str(kept),
+    ]
     mutate = ["mutate", *common, "--jobs", "1", "--count"]
     assert generated.run([*mutate, "2"]).code == 0
     before = (kept / "mutation.json").read_bytes(), (kept / "mutation.md").read_bytes()

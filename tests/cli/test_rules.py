@@ -1,4 +1,6 @@
-"""`profiles` and `rules`, shell completion, and what `--help` says: in each command, whole, with examples that parse."""
+"""`profiles` and `rules`, shell completion, and what `--help` says: in each command, whole, with
+examples that parse.
+"""
 
 import os
 import re
@@ -26,24 +28,44 @@ COMMANDS = sorted(GROUP.commands)
 def ruled(world: World) -> World:
     """With a rule that has nothing to do, one that only judges, and comments between them."""
     fact = rule("fact", "mps", calls=["**.is_mps"], value=False)
-    world.add("rules/world.toml", f"\n# Of the next one.\n{fact}\n{rule('platform', 'npus', words=['npu'])}")
+    world.add(
+        "rules/world.toml",
+        f"\n# Of the next one.\n{fact}\n{rule('platform', 'npus', words=['npu'])}",
+    )
     return world
 
 
 def _at(world: World, *more: str) -> list[str]:
-    places = ["--out", str(world.out), "--reports", str(world.reports)] if more[:1] == ("rules",) else []
-    return [*more, "--rules", str(world.rules), *(["--profile", "small", *places] if places else [])]
+    places = (
+        ["--out", str(world.out), "--reports", str(world.reports)] if more[:1] == ("rules",) else []
+    )
+    return [
+        *more,
+        "--rules",
+        str(world.rules),
+        *(["--profile", "small", *places] if places else []),
+    ]
 
 
 def test_profiles(world: World) -> None:
     done = world.run(_at(world, "profiles"))
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines() == ["small: The small world.", "  rules/profiles/small.toml", "  files: world.toml"]
+    assert done.out.splitlines() == [
+        "small: The small world.",
+        "  rules/profiles/small.toml",
+        "  files: world.toml",
+    ]
     [row] = world.run([*_at(world, "profiles"), "--json"]).document
-    assert (row["name"], row["include"], row["description"]) == ("small", ["world"], "The small world.")
+    assert (row["name"], row["include"], row["description"]) == (
+        "small",
+        ["world"],
+        "The small world.",
+    )
     (world.rules / "profiles/small.toml").write_text('descripton = ""\n')
     done = world.run(_at(world, "profiles"))
-    assert done.code == 2 and "small.toml:1" in done.err and "did you mean 'description'" in done.err
+    assert (
+        done.code == 2 and "small.toml:1" in done.err and "did you mean 'description'" in done.err
+    )
 
 
 def test_rules_before_there_is_a_tree(ruled: World) -> None:
@@ -91,7 +113,8 @@ def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["profiles"], ["rules"], ["ablate", "npu"], ["shrink"], ["check-upstream", "path:upstream"]]
+    "command",
+    [["profiles"], ["rules"], ["ablate", "npu"], ["shrink"], ["check-upstream", "path:upstream"]],
 )
 def test_a_folder_of_rules_that_is_none(world: World, command: list[str]) -> None:
     for folder in ("/nonexistent", str(world.upstream)):
@@ -138,7 +161,12 @@ def test_it_is_a_module_too(world: World) -> None:
 def test_what_a_shell_shows_of_a_command_is_one_line(world: World) -> None:
     """A second line would be another answer; nothing in brackets is taken for a style."""
     asked = {"_SHRINKER_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    done = python(world.folder, "-m", "shrinker", env=world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker "))
+    done = python(
+        world.folder,
+        "-m",
+        "shrinker",
+        env=world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker "),
+    )
     rows = [row.split("\t") for row in done.stdout.strip().splitlines()]
     assert [name for name, *_ in rows] == list(GROUP.commands)
     assert all(len(row) == 2 and "[]" not in row[1] for row in rows)
@@ -147,7 +175,11 @@ def test_what_a_shell_shows_of_a_command_is_one_line(world: World) -> None:
 def _completed(world: World, line: str) -> list[str]:
     """What a shell is offered for the last word of a line."""
     words = line.split(" ")
-    asked = {"_SHRINKER_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    asked = {
+        "_SHRINKER_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
     done = python(world.folder, "-m", "shrinker", env=world.environment(**asked))
     assert done.stderr == ""
     return done.stdout.split()
@@ -168,12 +200,23 @@ def test_completion(world: World) -> None:
 
 
 def test_levels_offered_are_those_that_there_are() -> None:
-    assert (*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS, *LEVELS_BY_NAME, NATIVE_LEVEL, "gpu") == LEVELS
+    assert (
+        *EVIDENCE_LEVELS,
+        EMBEDDERS,
+        *SIMULATED_LEVELS,
+        *LEVELS_BY_NAME,
+        NATIVE_LEVEL,
+        "gpu",
+    ) == LEVELS
 
 
 def test_completion_is_installed_in_the_home_folder_only(world: World) -> None:
     (world.folder / "home").mkdir()
-    done = world.run(["--install-completion", "bash"], _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    left = {path.name for path in world.folder.rglob("*") if path.is_file() and "home" in path.parts}
+    done = world.run(
+        ["--install-completion", "bash"], _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
+    )
+    left = {
+        path.name for path in world.folder.rglob("*") if path.is_file() and "home" in path.parts
+    }
     assert (done.code, left) == (0, {".bashrc", "shrinker.sh"}), done
     assert os.environ["HOME"] != str(world.folder / "home")

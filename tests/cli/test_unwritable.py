@@ -1,4 +1,6 @@
-"""Folding decides an edit that emission cannot write: the file stays as upstream wrote it, and so does all that it names."""
+"""Folding decides an edit that emission cannot write: the file stays as upstream wrote it, and so
+does all that it names.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +32,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
     return small_world(tmp_path, FILES_HERE)
 
 
-def test_the_file_stays_as_upstream_wrote_it_with_what_it_names_and_is_listed(failing: World) -> None:
+def test_the_file_stays_as_upstream_wrote_it_with_what_it_names_and_is_listed(
+    failing: World,
+) -> None:
     done = failing.shrink().expect(0)
     assert f"{SERVER} stays as upstream wrote it: {REASON}" in done.err
     for name in ("server", "lonely", "npu", "npu_tools"):

@@ -37,7 +37,11 @@ class Reference:
 
     def edits(self, node: object) -> list[Edit]:
         """Those that name a node, or another one in its place."""
-        return self.of.get(span(node), []) if isinstance(node, ast.AST) and hasattr(node, "lineno") else []
+        return (
+            self.of.get(span(node), [])
+            if isinstance(node, ast.AST) and hasattr(node, "lineno")
+            else []
+        )
 
     def gone(self, node: object) -> bool:
         """True when an element is dropped."""
@@ -65,7 +69,9 @@ class Reference:
                 name, _, number = taken[0].block.partition(":")
                 found = node.handlers[int(number)].body if number else getattr(node, name)  # type: ignore[attr-defined]
                 # An emptied block has its `pass` before it is taken.
-                out.extend(self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else []))
+                out.extend(
+                    self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else [])
+                )
                 continue
             for edit in edits:
                 if isinstance(edit, DropElse):
@@ -76,12 +82,16 @@ class Reference:
     def children(self, node: Node) -> Node:
         """Edits inside a node."""
         if isinstance(node, ast.Dict):
-            rows = [row for row in zip(node.keys, node.values, strict=True) if not self.gone(row[1])]
+            rows = [
+                row for row in zip(node.keys, node.values, strict=True) if not self.gone(row[1])
+            ]
             node.keys, node.values = [key for key, _ in rows], [value for _, value in rows]
         for name, value in list(ast.iter_fields(node)):
             match value:
                 case [ast.stmt(), *_]:
-                    left: object = self.block(value) or ([] if is_elif(node, name) else [ast.Pass()])
+                    left: object = self.block(value) or (
+                        [] if is_elif(node, name) else [ast.Pass()]
+                    )
                 case list():
                     left = [self.part(item) for item in value if not self.gone(item)]
                 case ast.AST() if name in ("annotation", "returns") and self.gone(value):

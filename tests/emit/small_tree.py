@@ -19,15 +19,27 @@ from tests.small import content, write
 
 def write_tree(out: Path, files: Mapping[str, str]) -> None:
     write(out, files)
-    listed = tuple(EmittedFile(n, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for n, t in files.items())
-    manifest = Manifest("1", "deepseek", "h", Identity("release", "release:1", "1", None, False), listed)
+    listed = tuple(
+        EmittedFile(n, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None)
+        for n, t in files.items()
+    )
+    manifest = Manifest(
+        "1", "deepseek", "h", Identity("release", "release:1", "1", None, False), listed
+    )
     (out / "SHRINK.json").write_text(manifest.to_json())
 
 
 def generate(
-    out: Path, files: Mapping[str, str], act: Callable[[Path], object] = lambda staging: None, *, force: bool = False
+    out: Path,
+    files: Mapping[str, str],
+    act: Callable[[Path], object] = lambda staging: None,
+    *,
+    force: bool = False,
 ) -> tuple[Path, ...]:
-    """Put a tree of these files in the place of what is there; `act` is called before. What is its owner's is moved to these folders."""
+    """Put a tree of these files in the place of what is there; `act` is called before.
+
+    What is its owner's is moved to these folders.
+    """
     with staging_folder(out, force=force) as staging:
         write_tree(staging, files)
         act(staging)
@@ -36,12 +48,20 @@ def generate(
 
 def folded_module(path: str, edits: tuple[Edit, ...] = (), digest: str = "") -> FoldedModule:
     """What is decided of a module of five lines: nothing but these edits."""
-    name = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return FoldedModule(path, name, path.endswith("__init__.py"), edits, digest, (), (), (), (), (), ())
+    name = (
+        path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    )
+    return FoldedModule(
+        path, name, path.endswith("__init__.py"), edits, digest, (), (), (), (), (), ()
+    )
 
 
-def removed_features(path: str, edits: tuple[Edit, ...], *given: Any, **named: Any) -> types.ModuleType:
-    """The module that refuses, run: `given` and `named` are of `refusals_module`, for a tree of one module."""
+def removed_features(
+    path: str, edits: tuple[Edit, ...], *given: Any, **named: Any
+) -> types.ModuleType:
+    """The module that refuses, run: `given` and `named` are of `refusals_module`, for a tree of one
+    module.
+    """
     folded = {path: folded_module(path, edits)}
     rules, switches = given or ([], [])
     text = refusals_module(rules, switches, folded, folded, **named)

@@ -1,4 +1,6 @@
-"""Files as they are written: what must not change first, then headers, edits that do not fit, pyproject.toml, _version.py and NOTICE."""
+"""Files as they are written: what must not change first, then headers, edits that do not fit,
+pyproject.toml, _version.py and NOTICE.
+"""
 
 import ast
 import re
@@ -47,7 +49,9 @@ def test_without_edits_a_file_is_itself(source: bytes) -> None:
     assert rewrite_file(source, []) == source
 
 
-@pytest.mark.parametrize("source", [s for s in ODD.values() if s], ids=[n for n, s in ODD.items() if s])
+@pytest.mark.parametrize(
+    "source", [s for s in ODD.values() if s], ids=[n for n, s in ODD.items() if s]
+)
 def test_everything_around_an_edit_is_itself(source: bytes) -> None:
     encoding = "latin-1" if b"latin-1" in source else "utf-8"
     if not source.endswith(b"\n"):
@@ -65,19 +69,32 @@ def _drop_last(text: str) -> list[DropStatement]:
 
 
 def test_the_header_comes_first() -> None:
-    assert rewrite_file(b"a = 1\nb = 2\n", _drop_last("a = 1\nb = 2\n"), header=LINE) == b"# Modified.\na = 1\n"
+    assert (
+        rewrite_file(b"a = 1\nb = 2\n", _drop_last("a = 1\nb = 2\n"), header=LINE)
+        == b"# Modified.\na = 1\n"
+    )
     assert rewrite_file(b'"""Doc."""\n', [], header=LINE) == b'# Modified.\n"""Doc."""\n'
     assert rewrite_file(b"", [], header=LINE) == b"# Modified.\n"
 
 
 def test_the_header_comes_after_what_must_be_first() -> None:
-    assert rewrite_file(b"#!/bin/sh\n# c\na\n", [], header=LINE) == b"#!/bin/sh\n# Modified.\n# c\na\n"
+    assert (
+        rewrite_file(b"#!/bin/sh\n# c\na\n", [], header=LINE) == b"#!/bin/sh\n# Modified.\n# c\na\n"
+    )
     coding = b"#!/bin/sh\n# -*- coding: utf-8 -*-\na\n"
-    assert rewrite_file(coding, [], header=LINE) == b"#!/bin/sh\n# -*- coding: utf-8 -*-\n# Modified.\na\n"
-    assert rewrite_file(b"# c\n# vim: set fileencoding=utf-8 :\na\n", [], header=LINE).splitlines()[2] == b"# Modified."
+    assert (
+        rewrite_file(coding, [], header=LINE)
+        == b"#!/bin/sh\n# -*- coding: utf-8 -*-\n# Modified.\na\n"
+    )
+    assert (
+        rewrite_file(b"# c\n# vim: set fileencoding=utf-8 :\na\n", [], header=LINE).splitlines()[2]
+        == b"# Modified."
+    )
     assert rewrite_file(b"a\n# coding: utf-8\n", [], header=LINE).startswith(b"# Modified.\na\n")
     assert rewrite_file(b"#!/bin/sh", [], header=LINE) == b"#!/bin/sh\n# Modified.\n"
-    assert rewrite_file(b"\xef\xbb\xbfa\r\n", [], header=LINE) == b"\xef\xbb\xbf# Modified.\r\na\r\n"
+    assert (
+        rewrite_file(b"\xef\xbb\xbfa\r\n", [], header=LINE) == b"\xef\xbb\xbf# Modified.\r\na\r\n"
+    )
 
 
 def test_latin_1_stays_latin_1() -> None:
@@ -86,7 +103,10 @@ def test_latin_1_stays_latin_1() -> None:
     assert isinstance(first, ast.Assign) and isinstance(first.value, ast.Tuple)
     edits: list[Edit] = [DropElement(span(first.value.elts[1])), Raise(span(second), "é €")]
     out = rewrite_file(text.encode("latin-1"), edits)
-    assert out == b"# -*- coding: latin-1 -*-\nx = '\xe9',\n# \xe9\nraise RuntimeError(\"\xe9 \\u20ac\")\n"
+    assert (
+        out
+        == b"# -*- coding: latin-1 -*-\nx = '\xe9',\n# \xe9\nraise RuntimeError(\"\xe9 \\u20ac\")\n"
+    )
     assert isinstance(ast.parse(out).body[-1], ast.Raise)
 
 
@@ -152,7 +172,10 @@ def test_the_wheel_of_a_tree_with_compiled_modules_has_the_tag_of_upstreams() ->
     kept = {"python/sglang/_core.cpython-311-x86_64-linux-gnu.so"}
     built = replace(DECLARED, tag="cp311-cp311-manylinux_2_34_x86_64")
     tool = tomllib.loads(pyproject(built, "1", kept, REQUIRED))["tool"]
-    assert tool["distutils"]["bdist_wheel"] == {"python-tag": "cp311", "plat-name": "manylinux_2_34_x86_64"}
+    assert tool["distutils"]["bdist_wheel"] == {
+        "python-tag": "cp311",
+        "plat-name": "manylinux_2_34_x86_64",
+    }
     for declared, files in ((built, set()), (DECLARED, kept)):
         assert "distutils" not in tomllib.loads(pyproject(declared, "1", files, REQUIRED))["tool"]
 
@@ -162,7 +185,10 @@ def test_pyproject_with_extras_and_what_is_left_of_them() -> None:
     project = tomllib.loads(pyproject(DECLARED, None, set(), left))["project"]
     assert project["dependencies"] == ["numpy"]
     assert project["optional-dependencies"] == {"spans": ["spans-bus"]}
-    assert "optional-dependencies" not in tomllib.loads(pyproject(DECLARED, None, set(), Distributions()))["project"]
+    assert (
+        "optional-dependencies"
+        not in tomllib.loads(pyproject(DECLARED, None, set(), Distributions()))["project"]
+    )
 
 
 def test_pyproject_of_an_unknown_version() -> None:
@@ -190,12 +216,16 @@ def test_version(version: str, parts: tuple[int | str, ...]) -> None:
 
 def test_notice() -> None:
     identity = Identity("release", "release:0.5.7", "0.5.7", None, False)
-    text = notice(identity, profile="deepseek", tool_version="1.2", compiled={}, upstream_notice="Theirs.\n")
+    text = notice(
+        identity, profile="deepseek", tool_version="1.2", compiled={}, upstream_notice="Theirs.\n"
+    )
     assert "release 0.5.7" in text and "shrinker 1.2" in text and "'deepseek'" in text
     assert text.endswith("SGLang's own NOTICE:\n\nTheirs.\n")
     folder = Identity("path", "path:here", None, None, False)
     compiled = {"python/sglang/_core.abi3.so": "ab12"}
-    assert "compiled" not in text and "path:here" in notice(folder, profile="p", tool_version="1", compiled={})
+    assert "compiled" not in text and "path:here" in notice(
+        folder, profile="p", tool_version="1", compiled={}
+    )
     named = notice(folder, profile="p", tool_version="1", compiled=compiled)
     assert "  python/sglang/_core.abi3.so\n    SHA-256 ab12\n" in named
     assert HEADER.startswith("# ") and "\n" not in HEADER

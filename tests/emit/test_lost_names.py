@@ -1,4 +1,6 @@
-"""Names that kept modules and classes have lost: what must stay as it was, then what who asks is told."""
+"""Names that kept modules and classes have lost: what must stay as it was, then what who asks is
+told.
+"""
 
 import hashlib
 from pathlib import Path
@@ -68,7 +70,9 @@ def test_what_is_found(tmp_path: Path) -> None:
     files = {"kept.py": TEXTS["kept.py"], "one.py": TEXTS["before.py"], "__init__.py": ""}
     upstream = write_tree(tmp_path, files)
     texts = {f"{P}kept.py": TEXTS["kept.py"], f"{P}one.py": TEXTS["after.py"]}
-    rule = Remove(id="wide", why="A rule of a test.", feature="it", members=("sglang.**.Kept.wide",))
+    rule = Remove(
+        id="wide", why="A rule of a test.", feature="it", members=("sglang.**.Kept.wide",)
+    )
     known = KnownNames(
         values={"Kept.size": 4, "Kept.shared": 5, "stays": 6},
         results={"Kept.method": 1},
@@ -91,4 +95,9 @@ def test_what_is_found(tmp_path: Path) -> None:
     values = {row.word: row.said for row in found.values}
     assert values == {"Kept.size": 4, "Kept.method()": 1, "Kept.also=": 1}
     assert not found.handed
-    assert sorted(one.name for one in found.public[f"{P}one.py"]) == ["Went", "fast", "helper", "taken"]
+    assert sorted(one.name for one in found.public[f"{P}one.py"]) == [
+        "Went",
+        "fast",
+        "helper",
+        "taken",
+    ]

@@ -1,4 +1,6 @@
-"""What lies in a generated tree and is its owner's: a run ends before it begins, or moves it aside, and never removes it."""
+"""What lies in a generated tree and is its owner's: a run ends before it begins, or moves it aside,
+and never removes it.
+"""
 
 import os
 import shutil
@@ -89,10 +91,16 @@ def test_work_that_comes_during_the_run_ends_it_at_the_end(out: Path) -> None:
 
 
 def test_force_moves_aside_what_is_the_owners_and_nothing_else(out: Path) -> None:
-    write(out, dict.fromkeys((*OWN, *LEFT_BY_TOOLS), "mine") | {"python/sglang/server.py": "PORT = 3\n"})
+    write(
+        out,
+        dict.fromkeys((*OWN, *LEFT_BY_TOOLS), "mine") | {"python/sglang/server.py": "PORT = 3\n"},
+    )
     [aside] = generate(out, NEW, force=True)
     assert aside.parent == out.parent and aside.name.startswith("gen.backup-")
-    assert content(aside) == {**dict.fromkeys(OWN, b"mine"), "python/sglang/server.py": b"PORT = 3\n"}
+    assert content(aside) == {
+        **dict.fromkeys(OWN, b"mine"),
+        "python/sglang/server.py": b"PORT = 3\n",
+    }
     assert sorted(content(out)) == ["LICENSE", "SHRINK.json", "python/sglang/server.py"]
 
 
@@ -101,7 +109,9 @@ def test_force_twice_makes_two_folders(out: Path) -> None:
     [first] = generate(out, NEW, force=True)
     write(out, {"a": "other"})
     [second] = generate(out, NEW, force=True)
-    assert first != second and content(first) == {"a": b"mine"} and content(second) == {"a": b"other"}
+    assert (
+        first != second and content(first) == {"a": b"mine"} and content(second) == {"a": b"other"}
+    )
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -118,7 +128,12 @@ def test_a_fresh_repository_may_take_a_tree(tmp_path: Path) -> None:
     out = tmp_path / "gen"
     write(out, {".git/HEAD": "mine"})
     assert generate(out, NEW) == ()
-    assert sorted(content(out)) == [".git/HEAD", "LICENSE", "SHRINK.json", "python/sglang/server.py"]
+    assert sorted(content(out)) == [
+        ".git/HEAD",
+        "LICENSE",
+        "SHRINK.json",
+        "python/sglang/server.py",
+    ]
 
 
 def test_without_a_manifest_that_can_be_read_everything_is_the_owners(out: Path) -> None:
@@ -174,7 +189,12 @@ def test_cleaning_up_leaves_what_is_the_owners(tmp_path: Path) -> None:
     for name in ("plain", "edited", "repository"):
         write_tree(tmp_path / name, OLD)
         write(tmp_path, {f"{name}.reports/keep.txt": "mine"})
-    own = ("plain/python/build/lib/x", "edited/LICENSE", "repository/.git/HEAD", "edited.backup-1/notes.txt")
+    own = (
+        "plain/python/build/lib/x",
+        "edited/LICENSE",
+        "repository/.git/HEAD",
+        "edited.backup-1/notes.txt",
+    )
     write(tmp_path, dict.fromkeys((*own, "other/notes.txt"), "mine"))
     assert [tree.name for tree in remove_trees(tmp_path)] == ["edited", "repository"]
     assert sorted(os.listdir(tmp_path)) == [

@@ -1,4 +1,6 @@
-"""Random programs, random edits that leave valid Python: the output means what the edits say, and only deletes."""
+"""Random programs, random edits that leave valid Python: the output means what the edits say, and
+only deletes.
+"""
 
 import ast
 import io
@@ -124,7 +126,11 @@ def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
         edits += [chance.choice(some) for share, some in offers if chance.random() < rate * share]
         decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
         for parts, spare in (elements(node), (decorators, False)):
-            gone = [part for part in parts if chance.random() < rate and not isinstance(part, ast.GeneratorExp)]
+            gone = [
+                part
+                for part in parts
+                if chance.random() < rate and not isinstance(part, ast.GeneratorExp)
+            ]
             edits += [DropElement(span(part)) for part in gone[spare and len(gone) == len(parts) :]]
     return edits
 
@@ -143,7 +149,8 @@ def rewritten(source: str, edits: Sequence[Edit]) -> str:
     try:
         out = rewrite_file(source.encode(), edits).decode()
     except RewriteError as error:
-        # Of some 100 programs LibCST refuses one. Its file stays as upstream wrote it: nothing is to be compared.
+        # Of some 100 programs LibCST refuses one. Its file stays as upstream wrote it: nothing is
+        # to be compared.
         assume("LibCST does not read" not in str(error))
         raise
     note(out)
@@ -151,7 +158,9 @@ def rewritten(source: str, edits: Sequence[Edit]) -> str:
 
 
 SEEDS = st.integers(0, 2**32)
-usual = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+usual = settings(
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @settings(usual, max_examples=150)
@@ -170,7 +179,9 @@ def test_random_edits(seed: int, choice: int, rate: float) -> None:
 
 
 def behind(text: str) -> dict[str, str]:
-    """By comment behind a line of simple statements the code of the line: read by `tokenize`, which knows nothing of LibCST."""
+    """By comment behind a line of simple statements the code of the line: read by `tokenize`, which
+    knows nothing of LibCST.
+    """
     found = {}
     line: list[tokenize.TokenInfo] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -188,9 +199,12 @@ def behind(text: str) -> dict[str, str]:
 @given(SEEDS, SEEDS)
 def test_a_comment_stays_behind_its_statement(seed: int, choice: int) -> None:
     source, edits = edited(seed, choice)
-    # A number in each comment of its own, so that none is taken for another one. No edit's place depends on it: it ends its line.
+    # A number in each comment of its own, so that none is taken for another one. No edit's place
+    # depends on it: it ends its line.
     count = iter(range(10**6))
-    source = re.sub(r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", source, flags=re.MULTILINE)
+    source = re.sub(
+        r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", source, flags=re.MULTILINE
+    )
     out = rewritten(source, [edit for edit in edits if not isinstance(edit, Raise | LoadModule)])
     before = behind(source)
     for comment, left in behind(out).items():
@@ -207,4 +221,7 @@ def test_order_and_repetition_and_line_ends_do_not_matter(seed: int, choice: int
     mixed = edits * 2
     random.Random(choice).shuffle(mixed)
     assert rewritten(source, mixed) == out
-    assert rewrite_file(source.replace("\n", "\r\n").encode(), edits) == out.replace("\n", "\r\n").encode()
+    assert (
+        rewrite_file(source.replace("\n", "\r\n").encode(), edits)
+        == out.replace("\n", "\r\n").encode()
+    )

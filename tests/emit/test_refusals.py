@@ -22,7 +22,12 @@ PATH = "python/sglang/args.py"
 
 
 def _rule(name: str, attribute: str | tuple[str, ...], **more: Any) -> Refusal:
-    own = {"id": f"refuse-{name}", "why": "A rule of the test.", "feature": "others", "instead": "Take another one."}
+    own = {
+        "id": f"refuse-{name}",
+        "why": "A rule of the test.",
+        "feature": "others",
+        "instead": "Take another one.",
+    }
     return Refusal(**own | {"function": PLACE, "attribute": attribute} | more)
 
 
@@ -88,7 +93,11 @@ def test_passes(refuse: Callable[..., None], values: dict[str, Any]) -> None:
         ({"algorithm": "Eagle3"}, "refuse-any-case", "algorithm=Eagle3"),
         ({"algorithm": "EAGLE3"}, "refuse-any-case", "algorithm=EAGLE3"),
         ({"draft": "eagle3"}, "refuse-others-in-any-case", "draft=eagle3"),
-        ({"config": types.SimpleNamespace(names=None, table={"kind": "old"})}, "refuse-keys", "kind=old"),
+        (
+            {"config": types.SimpleNamespace(names=None, table={"kind": "old"})},
+            "refuse-keys",
+            "kind=old",
+        ),
     ],
     ids=str,
 )
@@ -104,17 +113,24 @@ def test_refuses(refuse: Callable[..., None], values: dict[str, Any], rule: str,
     [
         *(("USE_OTHER", value, "USE_OTHER.*switch-other") for value in ("1", "true", "YES")),
         # Any text of a variable that is never set.
-        *(("OTHER_PATH", value, "switch OTHER_PATH asks.*never-set") for value in ("0", "some/path", "no")),
+        *(
+            ("OTHER_PATH", value, "switch OTHER_PATH asks.*never-set")
+            for value in ("0", "some/path", "no")
+        ),
     ],
 )
-def test_switch(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+def test_switch(
+    refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match=said):
         refuse()
 
 
 @pytest.mark.parametrize("value", ["0", "false", ""])
-def test_switch_off(refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_switch_off(
+    refuse: Callable[..., None], monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
     monkeypatch.setenv("USE_OTHER", value)
     refuse()
     assert os.environ["USE_OTHER"] == value
@@ -130,7 +146,11 @@ def test_the_judge_knows_the_line() -> None:
     ours = f"def f(self):\n    {line}\n    return 1\n"
     found = align(split(ours), split(upstream))
     assert not found.mismatches and found.used["refusal of a removed feature"] == 1
-    for other in (line.replace("self", "self()"), line.replace("refuse;", "refuse2;"), f"{line}; import os"):
+    for other in (
+        line.replace("self", "self()"),
+        line.replace("refuse;", "refuse2;"),
+        f"{line}; import os",
+    ):
         text = f"def f(self):\n    {other}\n    return 1\n"
         assert align(split(text), split(upstream)).mismatches, other
     assert not is_refusal(("x",))
@@ -160,7 +180,9 @@ def test_the_argument_itself(argument: object) -> None:
 def test_a_file_of_the_checkpoint(tmp_path: Path) -> None:
     """What cannot be read refuses nothing: who loads it next says why."""
     place = "sglang.args.load"
-    rule = _rule("kind", "config.json:table.kind", values=("old",), function=place, argument="model")
+    rule = _rule(
+        "kind", "config.json:table.kind", values=("old",), function=place, argument="model"
+    )
     module = removed_features(PATH, _looks(place, "model"), [rule], [])
     for text in ("{}", "[]", "no JSON", '{"table": {"kind": "new"}}'):
         (tmp_path / "config.json").write_text(text)
@@ -192,12 +214,18 @@ def test_a_server_answers_with_the_refusal(monkeypatch: pytest.MonkeyPatch) -> N
     module.refuse("sglang.server.lifespan", Layer("no application"))
     assert not told
     inner = Handling("errors", app=Layer("router"))
-    module.refuse("sglang.server.lifespan", Handling("application", middleware_stack=Layer("metrics", app=inner)))
+    module.refuse(
+        "sglang.server.lifespan",
+        Handling("application", middleware_stack=Layer("metrics", app=inner)),
+    )
     assert [(name, error) for name, error, _ in told] == [
         ("application", module.RemovedFeatureError),
         ("errors", module.RemovedFeatureError),
     ]
-    handler, error = told[0][2], module.RemovedFeatureError("shrinker: it is not part of this server")
+    handler, error = (
+        told[0][2],
+        module.RemovedFeatureError("shrinker: it is not part of this server"),
+    )
     status, content = asyncio.run(handler(types.SimpleNamespace(scope={"type": "http"}), error))
     assert (status, content["error"]["message"]) == (400, str(error))
     with pytest.raises(ValueError, match="it is not part"):

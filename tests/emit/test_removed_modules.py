@@ -1,4 +1,6 @@
-"""Imports of removed modules in a generated tree: what must stay as it was first, then the named error."""
+"""Imports of removed modules in a generated tree: what must stay as it was first, then the named
+error.
+"""
 
 from pathlib import Path
 
@@ -64,7 +66,12 @@ def tree(tmp_path: Path) -> Path:
     text = refusals_module([], [], FOLDED, KEPT, REMOVED, features, lost=LOST)
     assert text is not None
     written = rewrite_file(SOURCE.encode(), FOLDED[KEPT[0]].edits).decode()
-    own = {KEPT[0]: written, KEPT[-1]: TEXTS["own.py"], KEPT[-2]: TEXTS["asking.py"], f"{P}removed_features.py": text}
+    own = {
+        KEPT[0]: written,
+        KEPT[-1]: TEXTS["own.py"],
+        KEPT[-2]: TEXTS["asking.py"],
+        f"{P}removed_features.py": text,
+    }
     return write(tmp_path, {**dict.fromkeys(KEPT, ""), **own}) / "python"
 
 
@@ -83,7 +90,10 @@ def test_what_stays_as_it_was(tree: Path) -> None:
         ("import sglang.srt.models.llama", "(other models, removed by rule models)"),
         ("from sglang.srt.models import llama", "the module sglang.srt.models.llama is"),
         ("from sglang.srt.models.llama import Llama", "take rule models out"),
-        ("import importlib; importlib.import_module('sglang.vision.deep.encoder')", "the module sglang.vision is"),
+        (
+            "import importlib; importlib.import_module('sglang.vision.deep.encoder')",
+            "the module sglang.vision is",
+        ),
         ("import sglang.bare.tool", "(vision models, removed by rule vision)"),
         ("import sglang.plain.lost", "the module sglang.plain is"),
         ("import sglang.lost", "(unreachable: nothing kept uses it)"),
@@ -107,16 +117,28 @@ HELPER = "shrinker: the name helper of the module sglang.mixed.kept is"
             "from sglang.mixed.kept import helper",
             [f"RemovedNameError: {HELPER}", "(unreachable: nothing kept uses it)", "[[api]] rule"],
         ),
-        ("from sglang import OpenEye", ["RemovedNameError: shrinker: the name OpenEye of the module sglang is"]),
+        (
+            "from sglang import OpenEye",
+            ["RemovedNameError: shrinker: the name OpenEye of the module sglang is"],
+        ),
         (
             "import sglang; sglang.OpenEye",
-            ["RemovedAttributeError", "(vision models, removed by rule vision). To get it back, take rule vision out"],
+            [
+                "RemovedAttributeError",
+                "(vision models, removed by rule vision). To get it back, take rule vision out",
+            ],
         ),
         ("from sglang.srt import handed_on", ["RemovedNameError"]),
-        ("import importlib, sglang.mixed.kept as m; importlib.reload(m).helper", ["RemovedAttributeError"]),
+        (
+            "import importlib, sglang.mixed.kept as m; importlib.reload(m).helper",
+            ["RemovedAttributeError"],
+        ),
         # Code of the tree, and what it calls.
         *(
-            (f"import sglang.srt.models.one as m; m.{ask}()", ["RemovedFeatureError: shrinker: the name helper"])
+            (
+                f"import sglang.srt.models.one as m; m.{ask}()",
+                ["RemovedFeatureError: shrinker: the name helper"],
+            )
             for ask in ("by_import", "by_attribute", "by_pickle")
         ),
         (
@@ -135,12 +157,15 @@ def test_code_outside_may_look_whether_it_is_there(tree: Path) -> None:
 
 
 def test_an_import_inside_a_function_runs_no_code_of_the_guard(tree: Path) -> None:
-    """It asks the module for `__path__`, which a module of one file has not got: a server does so at each step."""
+    """It asks the module for `__path__`, which a module of one file has not got: a server does so
+    at each step.
+    """
     assert run(tree, "-c", TEXTS["inside.py"]) == (0, "fine\n")
 
 
 @pytest.mark.parametrize(
-    ("module", "said"), [("sglang.vision.deep", "removed by rule vision"), ("sglang.lost", "nothing kept uses it")]
+    ("module", "said"),
+    [("sglang.vision.deep", "removed by rule vision"), ("sglang.lost", "nothing kept uses it")],
 )
 def test_command_line(tree: Path, module: str, said: str) -> None:
     status, text = run(tree, "-m", module)

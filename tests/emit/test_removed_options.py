@@ -1,4 +1,6 @@
-"""Flags, choices and endpoints that are removed: the tables, and what a parser and a server say of them."""
+"""Flags, choices and endpoints that are removed: the tables, and what a parser and a server say of
+them.
+"""
 
 import argparse
 import asyncio
@@ -51,7 +53,9 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return asked
 
 
-@pytest.mark.parametrize("arguments", [["--other"], ["--kind", "three"], ["--size", "x"], ["two"], ["--cards2", "1"]])
+@pytest.mark.parametrize(
+    "arguments", [["--other"], ["--kind", "three"], ["--size", "x"], ["two"], ["--cards2", "1"]]
+)
 def test_other_errors_stay_as_they_are(ask: Callable[..., str], arguments: list[str]) -> None:
     assert "shrinker" not in ask(*arguments)
 
@@ -61,17 +65,24 @@ def test_other_errors_stay_as_they_are(ask: Callable[..., str], arguments: list[
     [
         (
             ["--cards", "3"],
-            "shrinker: --cards is not part of this server (Ascend NPU, removed by rule remove-npu). Leave it out. "
+            "shrinker: --cards is not part of this server (Ascend NPU, removed by rule "
+            "remove-npu). Leave it out. "
             "To get it back, take rule remove-npu out of the profile and run `make shrink`.",
         ),
-        (["--cards=3", "--kind", "one"], "shrinker: --cards is not part of this server (Ascend NPU,"),
+        (
+            ["--cards=3", "--kind", "one"],
+            "shrinker: --cards is not part of this server (Ascend NPU,",
+        ),
         (["-c", "3"], "shrinker: -c is not part of this server (Ascend NPU,"),
         (
             ["--sort", "two"],
             "shrinker: --kind two is not part of this server (removed by rule no-two). "
             "To get it back, take rule no-two out of the profile and run `make shrink`.",
         ),
-        (["--lost"], "shrinker: --lost is not part of this server (unreachable: nothing kept uses it)."),
+        (
+            ["--lost"],
+            "shrinker: --lost is not part of this server (unreachable: nothing kept uses it).",
+        ),
     ],
 )
 def test_the_error_names_feature_rule_and_the_way_back(
@@ -79,7 +90,9 @@ def test_the_error_names_feature_rule_and_the_way_back(
 ) -> None:
     error = ask(*arguments)
     assert told in error and error.count("shrinker: ") == 1
-    assert "unrecognized arguments" in error or "invalid choice" in error, "upstream's own words stay"
+    assert "unrecognized arguments" in error or "invalid choice" in error, (
+        "upstream's own words stay"
+    )
 
 
 def test_each_removed_flag_is_told(ask: Callable[..., str]) -> None:
@@ -91,7 +104,9 @@ def test_no_table_where_no_guard_stands() -> None:
     assert written(Refuse(Span(1, 0, 1, 0), "sglang.look", "x")).OPTIONS == ()
 
 
-def difference(kind: str, before: str = "", rule: str = "npu", names: tuple[str, ...] = ("--kind",)) -> Difference:
+def difference(
+    kind: str, before: str = "", rule: str = "npu", names: tuple[str, ...] = ("--kind",)
+) -> Difference:
     return Difference("sglang.args", "--kind", kind, before, "", rule, "args.py", 1, names)
 
 
@@ -109,7 +124,9 @@ def test_rows_are_what_kept_command_lines_lost() -> None:
         )
     )
     rules = Ruleset(
-        removes=(Remove(id="npu", why="No NPU is there.", feature="Ascend NPU", modules=("sglang.npu",)),),
+        removes=(
+            Remove(id="npu", why="No NPU is there.", feature="Ascend NPU", modules=("sglang.npu",)),
+        ),
         refusals=(
             Refusal(
                 id="refuse-two",
@@ -183,7 +200,9 @@ class JSONResponse:
 
 @dataclass
 class Application:
-    router: types.SimpleNamespace = field(default_factory=lambda: types.SimpleNamespace(routes=["upstream's"]))
+    router: types.SimpleNamespace = field(
+        default_factory=lambda: types.SimpleNamespace(routes=["upstream's"])
+    )
 
 
 @pytest.fixture
@@ -195,7 +214,9 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
     monkeypatch.setitem(sys.modules, "starlette", types.ModuleType("starlette"))
     places = (PLACE, "sglang.other.lifespan", "sglang.sockets.lifespan", "sglang.no.one")
     edits = tuple(Refuse(Span(1, 0, 1, 0), place, "app") for place in places)
-    look: Callable[[str, Any], None] = removed_features("python/sglang/server.py", edits, endpoints=ENDPOINTS).refuse
+    look: Callable[[str, Any], None] = removed_features(
+        "python/sglang/server.py", edits, endpoints=ENDPOINTS
+    ).refuse
     return look
 
 
@@ -209,22 +230,33 @@ async def _answer(route: Any, request: Any) -> Any:
     return await route.endpoint(request)
 
 
-def test_removed_paths_are_filed_once_and_stay_out_of_the_document(refuse: Callable[[str, Any], None]) -> None:
+def test_removed_paths_are_filed_once_and_stay_out_of_the_document(
+    refuse: Callable[[str, Any], None],
+) -> None:
     application = Application()
     refuse(PLACE, application)
     refuse(PLACE, application)
     routes = filed(application)
-    # FastAPI gives no HEAD with GET, and a path that only the environment names is not there without it.
-    assert [(r.path, r.methods) for r in routes] == [("/v1/gone/{item}", {"GET", "POST"}), ("/old", {"GET"})]
+    # FastAPI gives no HEAD with GET, and a path that only the environment names is not there
+    # without it.
+    assert [(r.path, r.methods) for r in routes] == [
+        ("/v1/gone/{item}", {"GET", "POST"}),
+        ("/old", {"GET"}),
+    ]
     assert not any(r.include_in_schema for r in routes)
 
 
-def test_paths_that_the_environment_names(refuse: Callable[[str, Any], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_the_environment_names(
+    refuse: Callable[[str, Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OLD_ROUTE", "/mine")
     monkeypatch.setenv("ROOT_ROUTE", "/root")
     application = Application()
     refuse(PLACE, application)
-    assert [(r.path, r.methods) for r in filed(application)][1:] == [("/mine", {"GET"}), ("/root", {"HEAD"})]
+    assert [(r.path, r.methods) for r in filed(application)][1:] == [
+        ("/mine", {"GET"}),
+        ("/root", {"HEAD"}),
+    ]
 
 
 def test_the_answer_names_feature_and_rule(refuse: Callable[[str, Any], None]) -> None:

@@ -27,7 +27,9 @@ def _span(source: str, text: str, of: type | tuple[type, ...], nth: int) -> Span
 
 
 def _edit(kind: Callable[..., Edit], of: type | tuple[type, ...]) -> Callable[..., Maker]:
-    """How a case says one kind of edit: the text that it names, what else the edit holds, and of several such texts which."""
+    """How a case says one kind of edit: the text that it names, what else the edit holds, and of
+    several such texts which.
+    """
 
     def named(text: str, *more: str, nth: int = 0) -> Maker:
         return lambda source: kind(_span(source, text, of, nth), *more)
@@ -51,7 +53,9 @@ def rewrite(source: str, *makers: Maker) -> str:
     """The program after the edits; checks it against the reference."""
     edits = [make(source) for make in makers]
     out = rewrite_file(source.encode(), edits).decode()
-    assert ast.dump(ast.parse(out)) == ast.dump(apply(source, edits)), f"not what the edits mean:\n{out}"
+    assert ast.dump(ast.parse(out)) == ast.dump(apply(source, edits)), (
+        f"not what the edits mean:\n{out}"
+    )
     return out
 
 
@@ -60,12 +64,16 @@ Row = tuple[str, str, list[Maker]]
 
 
 def read_programs() -> dict[str, Row]:
-    """`rewrites.txt`: `== TITLE`, the edits on one line, and what they do, as the lines of a comparison."""
+    """`rewrites.txt`: `== TITLE`, the edits on one line, and what they do, as the lines of a
+    comparison.
+    """
     found = {}
     text = Path(__file__).with_name("rewrites.txt").read_text("utf-8")
     for case in text.removeprefix("== ").split("\n== "):
         title, edits, *lines = case.splitlines()
-        before, after = ("".join(f"{line[1:]}\n" for line in lines if line[:1] != other) for other in "+-")
+        before, after = (
+            "".join(f"{line[1:]}\n" for line in lines if line[:1] != other) for other in "+-"
+        )
         found[title] = (before, after, [*eval(f"({edits},)")])
     return found
 
@@ -73,7 +81,11 @@ def read_programs() -> dict[str, Row]:
 LINES: list[Row] = [
     # the last elif goes
     ("if a:\n    b\nelif c:\n    d\nx\n", "if a:\n    b\nx\n", [take("elif c:", "orelse")]),
-    ("if a:\n    b\nelif c:\n    d\nx\n", "x\n", [take("if a:", "orelse"), take("elif c:", "orelse")]),
+    (
+        "if a:\n    b\nelif c:\n    d\nx\n",
+        "x\n",
+        [take("if a:", "orelse"), take("elif c:", "orelse")],
+    ),
     # no else to take
     ("a\nif F:\n    b\nc\n", "a\nc\n", [take("if F:", "orelse")]),
     ("if x:\n    if F:\n        b\n", "if x:\n    pass\n", [take("if F:", "orelse")]),
@@ -122,22 +134,38 @@ LINES: list[Row] = [
     ("def f(): a; b; c\n", "def f(): a\n", [tail("b")]),
     # raise replaces the rest of the block
     ("def f(): a; b\n", 'def f(): raise RuntimeError("m")\n', [raises("a", "m")]),
-    ("def f():\n    a; b\n    c\n", 'def f():\n    a; raise RuntimeError("m")\n', [raises("b", "m")]),
+    (
+        "def f():\n    a; b\n    c\n",
+        'def f():\n    a; raise RuntimeError("m")\n',
+        [raises("b", "m")],
+    ),
     # an elif that raises becomes else
-    ("if a:\n    b\n# about c\nelif c:\n    d\nelse:\n    e\n", "if a:\n    b\n", [drop("elif c:")]),
+    (
+        "if a:\n    b\n# about c\nelif c:\n    d\nelse:\n    e\n",
+        "if a:\n    b\n",
+        [drop("elif c:")],
+    ),
     # tabs crlf and form feeds
     ("if a:\n\tb\n\tif c:\n\t\td\n\te\n", "if a:\n\tb\n\te\n", [drop("if c:")]),
     ("if a:\r\n    b\r\nc\r\n", "if a:\r\n    pass\r\nc\r\n", [drop("b")]),
     ("if a:\r\n    b\r\nc", 'if a:\r\n    raise RuntimeError("m")\r\nc', [raises("b", "m")]),
     ("a\n\x0c\nif F:\n    b\nc\n", "a\n\nc\n", [drop("if F:")]),
     # what goes may hold and share anything
-    ('x\ndef f():\n    return """\n# no comment\n\\"""" + \'\'\'"""\'\'\'  # é\ny\n', "x\ny\n", [drop("def f():")]),
+    (
+        'x\ndef f():\n    return """\n# no comment\n\\"""" + \'\'\'"""\'\'\'  # é\ny\n',
+        "x\ny\n",
+        [drop("def f():")],
+    ),
     ("x\nf(\n    1,\n)  # about f\ny\n", "x\ny\n", [drop("f(")]),
     ("x\nf(\n    1,\n); z\ny\n", "x\nz\ny\n", [drop("f(")]),
     ("x\n@d\ndef f():\n    a", "x\n", [drop("def f():")]),
     ("é = 'é'; f(\n    1,\n)\ny\n", "f(\n    1,\n)\ny\n", [drop("é = 'é'")]),
     # licence above the first statement stays
-    ("# Copyright\n# Licence\nimport a\nimport b\n", "# Copyright\n# Licence\nimport b\n", [drop("import a")]),
+    (
+        "# Copyright\n# Licence\nimport a\nimport b\n",
+        "# Copyright\n# Licence\nimport b\n",
+        [drop("import a")],
+    ),
     # parentheses that upstream wrote stay
     ("x = (a == b) and F\n", "x = (a == b)\n", [element("F")]),
     ("x = a and (F or (b or c))\n", "x = a and (b or c)\n", [element("F")]),
@@ -161,10 +189,18 @@ ELEMENTS = [
     ("List", "x = [a, b, F,]\n", "x = [a, b,]\n"),
     ("List", "x = [ F ]\n", "x = []\n"),
     ("List", "x = [\n    F,\n]\n", "x = []\n"),
-    ("List", "x = [\n    a,  # of a\n    F,  # of F\n    b,\n]\n", "x = [\n    a,  # of a\n    b,\n]\n"),
+    (
+        "List",
+        "x = [\n    a,  # of a\n    F,  # of F\n    b,\n]\n",
+        "x = [\n    a,  # of a\n    b,\n]\n",
+    ),
     ("List", "x = [\n    F,  # of F\n    b,\n]\n", "x = [\n    b,\n]\n"),
     ("List", "x = [\n    b,  # of b\n    F  # of F\n]\n", "x = [\n    b  # of b\n]\n"),
-    ("List", "x = [\n    b,\n    # about F\n    F,\n    # the end\n]\n", "x = [\n    b,\n    # the end\n]\n"),
+    (
+        "List",
+        "x = [\n    b,\n    # about F\n    F,\n    # the end\n]\n",
+        "x = [\n    b,\n    # the end\n]\n",
+    ),
     ("List", "x = [\n    a, F,\n    b, c,\n]\n", "x = [\n    a,\n    b, c,\n]\n"),
     ("List", "x = [\n    a,\n    F, b,\n]\n", "x = [\n    a,\n    b,\n]\n"),
     ("List", "x = [a,\n     F]\n", "x = [a]\n"),
@@ -194,7 +230,11 @@ ELEMENTS = [
     ("ClassDef", "class A(\n    B,\n    F,\n):\n    a\n", "class A(\n    B,\n):\n    a\n"),
     ("decorator", "@a\n@F\n@b\ndef f(): c\n", "@a\n@b\ndef f(): c\n"),
     ("decorator", "# about A\n@F\nclass A:\n    c\n", "# about A\nclass A:\n    c\n"),
-    ("decorator", "class A:\n    @F\n    def f(self):\n        c\n", "class A:\n    def f(self):\n        c\n"),
+    (
+        "decorator",
+        "class A:\n    @F\n    def f(self):\n        c\n",
+        "class A:\n    def f(self):\n        c\n",
+    ),
     ("annotation", "def f(a: F, b=1): c\n", "def f(a, b=1): c\n"),
     ("annotation", "def f(a: F = 1, *b: int): c\n", "def f(a = 1, *b: int): c\n"),
     (
@@ -203,7 +243,11 @@ ELEMENTS = [
         "def f(\n    a: int,\n    *b,\n) -> int:\n    c\n",
     ),
     ("returns", "def f(a) -> F: c\n", "def f(a): c\n"),
-    ("returns", "async def f(\n    a,\n) -> F:  # note\n    c\n", "async def f(\n    a,\n):  # note\n    c\n"),
+    (
+        "returns",
+        "async def f(\n    a,\n) -> F:  # note\n    c\n",
+        "async def f(\n    a,\n):  # note\n    c\n",
+    ),
     ("comprehension", "x = [a for a in b if F]\n", "x = [a for a in b]\n"),
     (
         "comprehension",
@@ -263,7 +307,9 @@ ROWS: list[tuple[str, Row]] = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "edits"), [row for _, row in ROWS], ids=[title for title, _ in ROWS])
+@pytest.mark.parametrize(
+    ("before", "after", "edits"), [row for _, row in ROWS], ids=[title for title, _ in ROWS]
+)
 def test_a_program_before_and_after(before: str, after: str, edits: list[Maker]) -> None:
     assert rewrite(before, *edits) == after
 

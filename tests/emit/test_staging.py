@@ -1,4 +1,6 @@
-"""The swap of an output and its lock for the next ones, and what stays when something goes wrong."""
+"""The swap of an output and its lock for the next ones, and what stays when something goes
+wrong.
+"""
 
 import errno
 import os
@@ -66,7 +68,11 @@ def test_a_failure_leaves_the_previous_output(tmp_path: Path, error: BaseExcepti
     ],
 )
 def test_what_happens_between_the_renames_leaves_the_previous_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, told: type[BaseException], words: str | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    told: type[BaseException],
+    words: str | None,
 ) -> None:
     out = tmp_path / "out"
     before = previous_tree(out)
@@ -89,7 +95,11 @@ def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     previous_tree(out)
     dead = dead_process()
-    for name in (f".out.shrinking.{dead}.abc", f".out.replaced.{dead}", f".out.shrinking.{os.getppid()}.abc"):
+    for name in (
+        f".out.shrinking.{dead}.abc",
+        f".out.replaced.{dead}",
+        f".out.shrinking.{os.getppid()}.abc",
+    ):
         (tmp_path / name).mkdir()
         write_tree(tmp_path / name, {"x": ""})
     (tmp_path / ".out.mine").mkdir()

@@ -42,7 +42,11 @@ class Decided:
 
     def emit(self, out: Path, **changes: Any) -> Manifest:
         out.mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "cache": Cache(), "out": out}
+        settings: dict[str, Any] = {
+            "rules": Ruleset(profile="deepseek", digest="h"),
+            "cache": Cache(),
+            "out": out,
+        }
         decided = Analysis(self.graph, self.folded, {}, {}, Distributions(), {}, [], {}, {})
         return emit_tree(self.tree, analysis=decided, **(settings | changes)).manifest
 
@@ -66,17 +70,23 @@ def _decided(root: Path, modules: int = 3) -> Decided:
     folded = {path: folded_module(path, (drop,), left) for path in paths}
     folded["python/sglang/__init__.py"] = folded_module("python/sglang/__init__.py")
     kept = {path: "root" for path in tree.by_path if path != "python/sglang/gone.py"}
-    return Decided(tree, folded, Graph((), kept, {"python/sglang/gone.py": Removal("unreachable", "")}, ()))
+    return Decided(
+        tree, folded, Graph((), kept, {"python/sglang/gone.py": Removal("unreachable", "")}, ())
+    )
 
 
 def test_what_is_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     seen: list[tuple[int, int]] = []
-    manifest = _decided(tmp_path / "up").emit(out, progress=lambda done, total: seen.append((done, total)))
+    manifest = _decided(tmp_path / "up").emit(
+        out, progress=lambda done, total: seen.append((done, total))
+    )
     found = content(out)
     assert found["python/sglang/data.bin"] == b"\0\1\r\n"
     assert found["LICENSE"] == b"Apache\n"
-    assert found["python/sglang/m0.py"].decode().splitlines()[0].startswith("# Modified by shrinker:")
+    assert (
+        found["python/sglang/m0.py"].decode().splitlines()[0].startswith("# Modified by shrinker:")
+    )
     assert found["python/sglang/m0.py"].decode().endswith(":\n    return a\n")
     assert "python/sglang/gone.py" not in found
     assert "'0.5.7'" in found["python/sglang/_version.py"].decode()
@@ -99,12 +109,16 @@ def test_what_is_written(tmp_path: Path) -> None:
     ("kind", "modules", "there"),
     [("refusal", ("sglang.m*",), True), ("if", ("sglang.later",), False), ("if", (), True)],
 )
-def test_the_table_has_what_upstream_knows(tmp_path: Path, kind: str, modules: tuple[str, ...], there: bool) -> None:
+def test_the_table_has_what_upstream_knows(
+    tmp_path: Path, kind: str, modules: tuple[str, ...], there: bool
+) -> None:
     decided, path = _decided(tmp_path / "up"), "python/sglang/m0.py"
     look = "    from sglang.removed_features import refuse; refuse('sglang.m0.f', a)\n    return"
     asked = digest(ast.parse(SOURCE.replace("    return", look)))
     module = folded_module(path, (Refuse(Span(5, 4, 5, 4), "sglang.m0.f", "a"),), asked)
-    decided.folded[path] = replace(module, decisions=(Decision(5, "refuse-new", kind, "a", "true", 0),))
+    decided.folded[path] = replace(
+        module, decisions=(Decision(5, "refuse-new", kind, "a", "true", 0),)
+    )
     own: dict[str, Any] = {"id": "refuse-new", "why": "A rule of the test.", "feature": "others"}
     own |= {"function": "sglang.m0.f", "instead": "Take another one.", "modules": modules}
     rule = Refusal(**own, attribute="", values=("new",))

@@ -1,7 +1,9 @@
-"""A server for the tests, which answers as the engine's fake one does: `fake_server.py --port PORT [word ...]`; the words say what is wrong with it.
+"""A server for the tests, which answers as the engine's fake one does: `fake_server.py --port PORT
+[word ...]`; the words say what is wrong with it.
 
-slow: never ready. dies: ends before it is ready. stubborn: ignores SIGTERM, and so does its child. flips: another
-token. close: another last digit. drips: an answer that does not end. A file `.json` beside it has what it answers with.
+slow: never ready. dies: ends before it is ready. stubborn: ignores SIGTERM, and so does its child.
+    flips: another token. close: another last digit. drips: an answer that does not end. A file
+    `.json` beside it has what it answers with.
 """
 
 import gzip
@@ -74,7 +76,9 @@ class Handler(BaseHTTPRequestHandler):
     def _begin(self, status: int, kind: str, size: int | None = None) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header(*(("Connection", "close") if size is None else ("Content-Length", str(size))))
+        self.send_header(
+            *(("Connection", "close") if size is None else ("Content-Length", str(size)))
+        )
         self.end_headers()
 
     def _write(self, text: str, pause: float) -> None:
@@ -99,7 +103,10 @@ def main() -> None:
         subprocess.Popen([sys.executable, __file__, "child"])
     server = ThreadingHTTPServer(("127.0.0.1", int(GIVEN["--port"])), Handler)
     print("pid", os.getpid(), os.environ.get("NAME", "unset"), flush=True)
-    print("[2026-01-01 00:00:00] Load weight end. elapsed=0.26 s, type=DeepseekV3ForCausalLM, avail mem=4.00 GB")
+    print(
+        "[2026-01-01 00:00:00] Load weight end. elapsed=0.26 s, type=DeepseekV3ForCausalLM, "
+        "avail mem=4.00 GB"
+    )
     print("[2026-01-01 00:00:00] Using triton as attention backend, took 1.25 s")
     for line in SETTINGS["says"]:
         print(f"[2026-01-01 00:00:00] {line}")

@@ -74,7 +74,9 @@ def test_only_the_truth_of_an_inexact_fact_is_known(tmp_path: Path) -> None:
     ],
 )
 def test_derived_flags(tmp_path: Path, expression: str, expected: object) -> None:
-    world = _world(tmp_path, a=f"from sglang.srt.utils import is_hip, is_npu\nflag = {expression}\n")
+    world = _world(
+        tmp_path, a=f"from sglang.srt.utils import is_hip, is_npu\nflag = {expression}\n"
+    )
     value = world.resolve("sglang.a", "flag")
     assert isinstance(value, Known)
     assert value.value == expected
@@ -127,10 +129,16 @@ def test_a_rescued_module_is_there_again(tmp_path: Path) -> None:
     assert again.removed_module("sglang.srt.npu") is not None
 
 
-def test_names_that_all_ask_for_each_other_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_all_ask_for_each_other_are_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [f"n{index}" for index in range(9)]
     asked = " or ".join(f"{name} == is_hip()" for name in names)
-    lines = [line for name in names for line in (f"    if {asked}:", f"        {name} = {' + '.join(names)}")]
+    lines = [
+        line
+        for name in names
+        for line in (f"    if {asked}:", f"        {name} = {' + '.join(names)}")
+    ]
     source = "\n".join(["from sglang.srt.utils import is_hip", "def f():", *lines, ""])
     world = _world(tmp_path, a=source)
     calls = 0

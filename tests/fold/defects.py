@@ -24,7 +24,13 @@ from tests.fold.world import difference, trace
 
 RULES = program_rules()
 
-_EVERYWHERE = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__class__", "__annotations__"}
+_EVERYWHERE = frozenset(dir(builtins)) | {
+    "__file__",
+    "__name__",
+    "__doc__",
+    "__class__",
+    "__annotations__",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,8 @@ def shrink(files: Mapping[str, str], rules: Ruleset = RULES, *, rounds: bool = F
         modules, rescued = fold_tree(tree, rules, rounds=rounds)
         before = {path: tree.read(path).decode() for path in tree.by_path}
     after = {
-        path: _emit(text.encode(), modules[path].edits) if path in modules else text for path, text in before.items()
+        path: _emit(text.encode(), modules[path].edits) if path in modules else text
+        for path, text in before.items()
     }
     return Shrunk(before, after, modules, rescued)
 
@@ -84,7 +91,9 @@ def faults(shrunk: Shrunk) -> list[str]:
             continue
         if digest(parsed) != module.digest:
             found.append(f"{path}: the emitted tree is not the decided one")
-        aligned = align(split(after.removeprefix("\ufeff")), split(before.removeprefix("\ufeff")), DEFAULTS)
+        aligned = align(
+            split(after.removeprefix("\ufeff")), split(before.removeprefix("\ufeff")), DEFAULTS
+        )
         found += [f"{path}: not a subsequence: {tokens}" for _, tokens in aligned.mismatches]
         fresh = undefined(after) - undefined(before)
         if fresh:
@@ -95,10 +104,16 @@ def faults(shrunk: Shrunk) -> list[str]:
 def undefined(source: str) -> set[str]:
     """Names that a module reads and never binds; nothing when it has a star import."""
     text = source.removeprefix("\ufeff")
-    if any(isinstance(n, ast.ImportFrom) and n.names[0].name == "*" for n in ast.walk(ast.parse(text))):
+    if any(
+        isinstance(n, ast.ImportFrom) and n.names[0].name == "*" for n in ast.walk(ast.parse(text))
+    ):
         return set()
     top = symtable.symtable(text, "program", "exec")
-    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    bound = {
+        s.get_name()
+        for s in top.get_symbols()
+        if s.is_assigned() or s.is_imported() or s.is_namespace()
+    }
     read: set[str] = set()
     stack = [top]
     while stack:
@@ -147,7 +162,9 @@ def fails(program: Mapping[str, str], *, rounds: bool = False, twice: bool = Fal
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """No search for garbage in what was there before: most of an example's time would go into it."""
+    """No search for garbage in what was there before: most of an example's time would go
+    into it.
+    """
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -169,8 +186,9 @@ def _compiles(program: Mapping[str, str]) -> bool:
 def _undone(shrunk: Shrunk) -> list[str]:
     """What folding the emitted tree once more would still decide.
 
-    A module that was left as it is may be decided once the flags of others are literals; a table, once code that looked at it in a way that is not folded is gone.
-    So may what stands around a read of a name that no branch binds: upstream fails there.
+    A module that was left as it is may be decided once the flags of others are literals; a table,
+    once code that looked at it in a way that is not folded is gone. So may what stands around a
+    read of a name that no branch binds: upstream fails there.
     """
     # The second pass over a function, which finds such a name, comes after a `try` was looked at.
     failing = {
@@ -202,6 +220,8 @@ def _undone(shrunk: Shrunk) -> list[str]:
 def _around(text: str, line: int) -> str:
     """Name of the function or class of a module in which a line stands; nothing outside of them."""
     for node in ast.parse(text.encode()).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or line):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (
+            node.end_lineno or line
+        ):
             return node.name
     return ""

@@ -1,4 +1,6 @@
-"""What generated programs import as `probes`, anew in each world: whatever is called leaves a mark."""
+"""What generated programs import as `probes`, anew in each world: whatever is called leaves
+a mark.
+"""
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -26,7 +28,9 @@ class Device:
 
 
 class Thing:
-    """A tensor, a runner, a server's arguments: something with a device and with platform questions."""
+    """A tensor, a runner, a server's arguments: something with a device and with platform
+    questions.
+    """
 
     is_npu = False
 

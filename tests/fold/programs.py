@@ -1,8 +1,8 @@
 """Small programs as text archives: prose, files, and the files that folding must make of them.
 
-An archive starts with prose; `-- path --` starts a file, `-- want path --` what becomes of it. A file
-without a `want` must stay as it is, byte for byte. With a section `-- rounds --` propagation runs, too,
-as if every module of the archive that no rule removes were reachable.
+An archive starts with prose; `-- path --` starts a file, `-- want path --` what becomes of it. A
+file without a `want` must stay as it is, byte for byte. With a section `-- rounds --` propagation
+runs, too, as if every module of the archive that no rule removes were reachable.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,10 @@ class Program:
 def read_program(path: Path) -> Program:
     """Parse an archive."""
     sections = {name: text.replace("<BOM>", "\ufeff") for name, text in read_archive(path).items()}
-    rescued, rounds = tuple(sections.pop("rescued", "").split()), sections.pop("rounds", None) is not None
+    rescued, rounds = (
+        tuple(sections.pop("rescued", "").split()),
+        sections.pop("rounds", None) is not None,
+    )
     files, wanted = (
         {
             f"python/{name.removeprefix('want ')}": text
@@ -81,7 +84,9 @@ def read_program(path: Path) -> Program:
 def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
     """An upstream tree of these files, with the predicates of `PREDICATES` beside them."""
     package = {"__init__.py": "", "srt/__init__.py": "", "srt/utils.py": PREDICATES}
-    return tree_of(write(folder, {f"python/sglang/{path}": text for path, text in package.items()} | files))
+    return tree_of(
+        write(folder, {f"python/sglang/{path}": text for path, text in package.items()} | files)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -93,11 +98,15 @@ def program_rules() -> Ruleset:
 def fold_tree(
     tree: UpstreamTree, rules: Ruleset, cache: Cache | None = None, *, rounds: bool = False
 ) -> tuple[dict[str, FoldedModule], tuple[str, ...]]:
-    """Fold every module that no rule removes, in rounds if asked, as if all were kept; also the modules that were rescued."""
+    """Fold every module that no rule removes, in rounds if asked, as if all were kept; also the
+    modules that were rescued.
+    """
     environment = build_environment(tree, rules, jobs=1, cache=cache)
     with FoldEngine(tree, environment, jobs=1, cache=cache) as engine:
         while True:
-            paths = [p for p in sorted(tree.by_path) if module_name(p) in engine.environment.outlines]
+            paths = [
+                p for p in sorted(tree.by_path) if module_name(p) in engine.environment.outlines
+            ]
             folded = {m.path: m for m in engine.fold(paths)}
             if engine.rescue(paths):
                 continue
@@ -105,8 +114,14 @@ def fold_tree(
                 engine.refold(dict(find_needed(folded.values(), engine.refinements)))
                 folded = {m.path: m for m in engine.fold(paths)}
                 program = Symbols(folded.values(), ())
-                live = [(name, n) for name, module in program.modules.items() for n in range(len(module.units))]
-                propagate_attributes(engine.refold, engine.refinements, folded, Types(program), Outside(rules), live)
+                live = [
+                    (name, n)
+                    for name, module in program.modules.items()
+                    for n in range(len(module.units))
+                ]
+                propagate_attributes(
+                    engine.refold, engine.refinements, folded, Types(program), Outside(rules), live
+                )
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 

@@ -1,4 +1,6 @@
-"""What a whole run folds: a package beside the served one, which does not see it, and places for refusals."""
+"""What a whole run folds: a package beside the served one, which does not see it, and places for
+refusals.
+"""
 
 from pathlib import Path
 
@@ -65,7 +67,9 @@ class Asked:
 
 @pytest.mark.parametrize(("optional", "listed"), [("true", 0), ("false", 1)])
 def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, listed: int) -> None:
-    other = REFUSAL.format(argument="request", optional=optional).replace("refuse-rows", "refuse-request")
+    other = REFUSAL.format(argument="request", optional=optional).replace(
+        "refuse-rows", "refuse-request"
+    )
     asked = Asked(tmp_path, REFUSAL.format(argument="name", optional="true"), other)
     assert "refuse(" in asked.cuda
     assert asked.uncertain.count("no place for a look at `request`") == listed
@@ -75,12 +79,22 @@ def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
     several = REFUSAL.format(argument="name", optional="false").replace(
         '"sglang.srt.cuda.start"', '["sglang.srt.cuda.begin", "sglang.srt.cuda.start"]'
     )
-    asked = Asked(tmp_path, several, before='def begin(name):\n    """Nothing is left of it."""\n\n\n')
-    assert asked.cuda.count("refuse(") == 1 and asked.cuda.index("refuse(") > asked.cuda.index("def start")
+    asked = Asked(
+        tmp_path, several, before='def begin(name):\n    """Nothing is left of it."""\n\n\n'
+    )
+    assert asked.cuda.count("refuse(") == 1 and asked.cuda.index("refuse(") > asked.cuda.index(
+        "def start"
+    )
     assert "no place for a look" not in asked.uncertain
 
 
-@pytest.mark.parametrize(("module", "looks"), [("sglang.srt.npu", 1), ("sglang.srt.n*", 1), ("sglang.srt.later_*", 0)])
-def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, module: str, looks: int) -> None:
-    asked = Asked(tmp_path, REFUSAL.format(argument="name", optional="true") + f'modules = ["{module}"]\n')
+@pytest.mark.parametrize(
+    ("module", "looks"), [("sglang.srt.npu", 1), ("sglang.srt.n*", 1), ("sglang.srt.later_*", 0)]
+)
+def test_nobody_looks_for_what_upstream_does_not_know(
+    tmp_path: Path, module: str, looks: int
+) -> None:
+    asked = Asked(
+        tmp_path, REFUSAL.format(argument="name", optional="true") + f'modules = ["{module}"]\n'
+    )
     assert asked.cuda.count("refuse(") == looks

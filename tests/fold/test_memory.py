@@ -1,4 +1,6 @@
-"""Folding with what earlier runs learnt gives what folding anew gives, whatever was changed in between."""
+"""Folding with what earlier runs learnt gives what folding anew gives, whatever was changed in
+between.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -21,22 +23,32 @@ _ARCHIVES = sorted(PROGRAMS.glob("*.txtar"))
 
 
 class _Memory(Cache):
-    """What a folder would hold, of which `tests/cache` is: a later run finds it as it finds that."""
+    """What a folder would hold, of which `tests/cache` is: a later run finds it as it finds
+    that.
+    """
 
     enabled = True
 
 
-def _fold(folder: Path, files: dict[str, str], cache: Cache | None, *, rounds: bool = True) -> dict[str, FoldedModule]:
+def _fold(
+    folder: Path, files: dict[str, str], cache: Cache | None, *, rounds: bool = True
+) -> dict[str, FoldedModule]:
     return fold_tree(make_tree(folder, files), program_rules(), cache, rounds=rounds)[0]
 
 
 def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The same program with one file changed: outside and inside of what others see of it, gone, or with other facts."""
+    """The same program with one file changed: outside and inside of what others see of it, gone, or
+    with other facts.
+    """
     for path, text in files.items():
         yield files | {path: text + "\n# edited\n"}
         yield files | {path: "# edited\n" + text}
         yield files | {path: text + "\nEDITED = 1\n"}
-        swapped = text.replace("is_hip", "is_other").replace("is_cuda", "is_hip").replace("is_other", "is_cuda")
+        swapped = (
+            text.replace("is_hip", "is_other")
+            .replace("is_cuda", "is_hip")
+            .replace("is_other", "is_cuda")
+        )
         yield files | {path: swapped}
         yield files | {path: ""}
         yield {other: kept for other, kept in files.items() if other != path}
@@ -61,8 +73,12 @@ def test_a_warm_fold_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
 IS_HIP, IS_CUDA = (f"from sglang.srt.utils import {name}\n" for name in ("is_hip", "is_cuda"))
 
 
-def _again(folder: Path, files: dict[str, str], old: str, new: str) -> tuple[FoldedModule, FoldedModule, int]:
-    """The module a before and after an edit of b, as without a cache; and how many were folded anew."""
+def _again(
+    folder: Path, files: dict[str, str], old: str, new: str
+) -> tuple[FoldedModule, FoldedModule, int]:
+    """The module a before and after an edit of b, as without a cache; and how many were folded
+    anew.
+    """
     files = {f"python/sglang/{name}.py": text for name, text in files.items()}
     before = _fold(folder / "one", files, Cache(folder / "cache"), rounds=False)
     files["python/sglang/b.py"] = files["python/sglang/b.py"].replace(old, new)
@@ -104,15 +120,21 @@ def test_an_enumeration_that_no_rule_speaks_of_is_nobody_elses_matter(tmp_path: 
 
 def test_other_rules_fold_what_asked_for_one_that_changed(tmp_path: Path) -> None:
     asking = {"a": f"{IS_HIP}x = is_hip()\n", "b": f"{IS_CUDA}x = is_cuda()\n"}
-    tree = make_tree(tmp_path / "tree", {f"python/sglang/{name}.py": text for name, text in asking.items()})
+    tree = make_tree(
+        tmp_path / "tree", {f"python/sglang/{name}.py": text for name, text in asking.items()}
+    )
     rules = program_rules()
     fold_tree(tree, rules, Cache(tmp_path / "cache"))[0]
     # The digest is of the files that the rules came from: what counts is what they say.
-    other = rules.model_copy(update={"facts": tuple(fact for fact in rules.facts if "is_hip" not in str(fact.calls))})
+    other = rules.model_copy(
+        update={"facts": tuple(fact for fact in rules.facts if "is_hip" not in str(fact.calls))}
+    )
     assert len(other.facts) == len(rules.facts) - 1
     cache = Cache(tmp_path / "cache")
     assert fold_tree(tree, other, cache)[0] == fold_tree(tree, other, None)[0]
-    assert cache.counts["folded"].asked - cache.counts["folded"].found == 2, "a, and the module that defines it"
+    assert cache.counts["folded"].asked - cache.counts["folded"].found == 2, (
+        "a, and the module that defines it"
+    )
 
 
 @pytest.mark.parametrize("archive", _ARCHIVES, ids=lambda path: path.stem)
@@ -124,7 +146,9 @@ def test_a_warm_fold_by_other_rules_is_a_cold_fold(tmp_path: Path, archive: Path
     # All of them over all programs: each takes a cold fold, too.
     for rule in sorted(rules.by_id())[_ARCHIVES.index(archive) % 5 :: 5]:
         other = without(rules, (rule,))
-        assert fold_tree(tree, other, cache, rounds=True) == fold_tree(tree, other, rounds=True), rule
+        assert fold_tree(tree, other, cache, rounds=True) == fold_tree(tree, other, rounds=True), (
+            rule
+        )
 
 
 def _environment() -> Environment:
@@ -134,7 +158,9 @@ def _environment() -> Environment:
 def test_everything_that_an_environment_tells_is_declared() -> None:
     public = {name for name in dir(_environment()) if not name.startswith("_")}
     declared = [tracker.UNASKED, tracker.ASKED, tracker.AMONG, tracker.COMPOSED, tracker.TABLES]
-    assert public == frozenset().union(*declared), "say in fold/dependency_tracker.py how it is recorded"
+    assert public == frozenset().union(*declared), (
+        "say in fold/dependency_tracker.py how it is recorded"
+    )
     assert sum(map(len, declared)) == len(public), "declared twice"
 
 
@@ -149,8 +175,25 @@ def test_nothing_else_can_be_asked_while_folding() -> None:
 
 
 def test_texts_of_answers() -> None:
-    values = [True, 1, "1", 1.0, b"1", None, "None", (), frozenset(), ("a", "b"), ("a,b",), frozenset({"a", "b"})]
-    values += [lattice.Known(1, True, frozenset()), lattice.Known(True, True, frozenset()), lattice.Ref("1")]
+    values = [
+        True,
+        1,
+        "1",
+        1.0,
+        b"1",
+        None,
+        "None",
+        (),
+        frozenset(),
+        ("a", "b"),
+        ("a,b",),
+        frozenset({"a", "b"}),
+    ]
+    values += [
+        lattice.Known(1, True, frozenset()),
+        lattice.Known(True, True, frozenset()),
+        lattice.Ref("1"),
+    ]
     assert len({canonical(value) for value in values}) == len(values)
     assert canonical(frozenset("abcdef")) == canonical(frozenset("fedcba"))
     with pytest.raises(TypeError):
@@ -193,6 +236,20 @@ def _text(found: Outline) -> str:
     rows = []
     for name, bindings in found.names.items():
         for b in bindings:
-            nodes = [ast.dump(n, include_attributes=True) for n in (b.value, b.node) if n is not None]
-            rows.append(repr((name, b.kind, b.line, b.module, b.name, nodes, [(g.kind, g.polarity) for g in b.guards])))
+            nodes = [
+                ast.dump(n, include_attributes=True) for n in (b.value, b.node) if n is not None
+            ]
+            rows.append(
+                repr(
+                    (
+                        name,
+                        b.kind,
+                        b.line,
+                        b.module,
+                        b.name,
+                        nodes,
+                        [(g.kind, g.polarity) for g in b.guards],
+                    )
+                )
+            )
     return "\n".join(rows)

@@ -1,4 +1,6 @@
-"""Mistakes in the engine that the generated programs must show: a property test that cannot fail proves nothing."""
+"""Mistakes in the engine that the generated programs must show: a property test that cannot fail
+proves nothing.
+"""
 
 import os
 import shutil
@@ -11,11 +13,20 @@ from tests.small import python
 ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = {
     "a call has no effect": (
-        "            case ast.Call() if not _is_pure_call(part, scope):\n                return False\n",
+        (
+            "            case ast.Call() if not _is_pure_call(part, scope):\n                "
+            "return False\n"
+        ),
         "",
     ),
-    "an operand before the one that decides has no effect": ("values[: index + 1]", "values[index : index + 1]"),
-    "an assignment expression has no effect": ("            case ast.NamedExpr():\n                return False\n", ""),
+    "an operand before the one that decides has no effect": (
+        "values[: index + 1]",
+        "values[index : index + 1]",
+    ),
+    "an assignment expression has no effect": (
+        "            case ast.NamedExpr():\n                return False\n",
+        "",
+    ),
     "`x or True` is True": ("            same = all_known or (", "            same = True or ("),
     "a `finally` goes with its `try`": (
         "failing_import(node, folder.scope) if not node.finalbody else None",
@@ -41,7 +52,8 @@ MUTANTS = {
 """One line of the package, and what it is instead."""
 
 TREES = 60
-"""Of eight functions: at most this many are tried, about as many as a run of the property test has."""
+"""Of eight functions: at most this many are tried, about as many as a run of the property test has.
+"""
 TRIAL = f"""
 from tests.fold.defects import defects, unhurried
 from tests.fold.generate import program
@@ -52,9 +64,13 @@ with unhurried():
 
 
 def mistaken(folder: Path, old: str, new: str) -> Path:
-    """The folder, with a package that has the mistake; a lookup error where not exactly one place of the package reads so."""
+    """The folder, with a package that has the mistake; a lookup error where not exactly one place
+    of the package reads so.
+    """
     package = shutil.copytree(ROOT / "shrinker", folder / "shrinker")
-    found = [path for path in package.rglob("*.py") for _ in range(path.read_text("utf-8").count(old))]
+    found = [
+        path for path in package.rglob("*.py") for _ in range(path.read_text("utf-8").count(old))
+    ]
     if len(found) != 1:
         raise LookupError(f"{len(found)} places read: {old}")
     found[0].write_text(found[0].read_text("utf-8").replace(old, new), "utf-8")
@@ -63,7 +79,9 @@ def mistaken(folder: Path, old: str, new: str) -> Path:
 
 @pytest.mark.parametrize(("old", "new"), MUTANTS.values(), ids=MUTANTS)
 def test_mistake_is_found(tmp_path: Path, old: str, new: str) -> None:
-    done = python(mistaken(tmp_path, old, new), "-c", TRIAL, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    done = python(
+        mistaken(tmp_path, old, new), "-c", TRIAL, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
     assert done.stdout == "True\n", f"{TREES * 8} examples do not show it: {done.stderr}"
 
 

@@ -1,7 +1,8 @@
 """Every archive of tests/programs: what must not change first, then what folding makes of the rest.
 
-Every trap that upstream's code holds, and every breakage of the attempt by hand, has a case. Programs with a function
-``f(a, b, device, thing)`` are also run, before and after folding, in a world where the facts hold.
+Every trap that upstream's code holds, and every breakage of the attempt by hand, has a case.
+Programs with a function ``f(a, b, device, thing)`` are also run, before and after folding, in a
+world where the facts hold.
 """
 
 import re
@@ -29,7 +30,9 @@ def test_program(archive: Path) -> None:
     assert shrunk.rescued == tuple(sorted(program.rescued))
     for path, text in program.files.items():
         assert program.wanted.get(path) != text, f"{path} is wanted as it is: leave the section out"
-        assert path in shrunk.modules or "/npu/" in path or not path.endswith(".py"), f"{path} was not folded"
+        assert path in shrunk.modules or "/npu/" in path or not path.endswith(".py"), (
+            f"{path} was not folded"
+        )
         assert shrunk.after[path] == program.wanted.get(path, text), path
     assert faults(shrunk) == []
     if "\ndef f(a, b, device, thing):" in archive.read_text("utf-8"):
@@ -37,13 +40,19 @@ def test_program(archive: Path) -> None:
         assert all(outcome.error is None for outcome in before), before
         assert difference(before, trace(shrunk.after)) is None
         again = shrink(shrunk.after, rounds=program.rounds)
-        assert [decision for module in again.modules.values() for decision in module.decisions] == []
+        assert [
+            decision for module in again.modules.values() for decision in module.decisions
+        ] == []
 
 
 ROOT = Path(__file__).resolve().parents[2]
 
-TRAPS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("traps.toml").read_text("utf-8"))
-"""What upstream does to whoever changes it, to the programs (by name) and tests (by path) that show it handled."""
+TRAPS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("traps.toml").read_text("utf-8")
+)
+"""What upstream does to whoever changes it, to the programs (by name) and tests (by path) that show
+it handled.
+"""
 
 
 @pytest.mark.parametrize("trap", TRAPS)
@@ -51,6 +60,8 @@ def test_every_trap_has_a_case(trap: str) -> None:
     for case in TRAPS[trap]:
         path, _, name = case.partition("::")
         if name:
-            assert re.search(rf"^def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE), case
+            assert re.search(rf"^def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE), (
+                case
+            )
         else:
             assert (PROGRAMS / f"{case}.txtar").is_file(), case

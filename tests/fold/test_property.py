@@ -1,4 +1,6 @@
-"""The original with the facts and the folded program leave the same trace, in every form that upstream writes; else the smallest program that shows it."""
+"""The original with the facts and the folded program leave the same trace, in every form that
+upstream writes; else the smallest program that shows it.
+"""
 
 import gc
 import os
@@ -15,12 +17,19 @@ from tests.fold.generate import program
 MAIN = "python/sglang/main.py"
 
 
-def smaller(program: Mapping[str, str], fails: Callable[[Mapping[str, str]], bool]) -> Mapping[str, str]:
-    """A program of which no line can go without the failure, found by leaving out fewer lines at a time."""
+def smaller(
+    program: Mapping[str, str], fails: Callable[[Mapping[str, str]], bool]
+) -> Mapping[str, str]:
+    """A program of which no line can go without the failure, found by leaving out fewer lines at a
+    time.
+    """
     size = program[MAIN].count("\n")
     while size:
         lines = program[MAIN].splitlines(keepends=True)
-        fewer = [{**program, MAIN: "".join(lines[:at] + lines[at + size :])} for at in range(0, len(lines), size)]
+        fewer = [
+            {**program, MAIN: "".join(lines[:at] + lines[at + size :])}
+            for at in range(0, len(lines), size)
+        ]
         found = next(filter(fails, fewer), None)
         program, size = (program, size // 2) if found is None else (found, size)
     return program
@@ -30,7 +39,9 @@ USUAL = 500
 EXAMPLES = int(os.environ.get("SHRINKER_EXAMPLES", str(USUAL)))
 """Functions that are folded and run, in all."""
 SHARDS = 4
-"""Parts of the run that may go to processes of their own; the first folds twice, the second in rounds."""
+"""Parts of the run that may go to processes of their own; the first folds twice, the second in
+rounds.
+"""
 TOGETHER = 8
 """Functions of one tree."""
 TOGETHER_IN_ROUNDS = 4
@@ -51,8 +62,8 @@ def test_folded_program_behaves_the_same(shard: int) -> None:
         deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.explicit, Phase.reuse, Phase.generate],
-        # The usual run looks at the same programs on every machine, so that a change is to blame for what it finds;
-        # a longer one looks at new ones.
+        # The usual run looks at the same programs on every machine, so that a change is to blame
+        # for what it finds; a longer one looks at new ones.
         derandomize=EXAMPLES <= USUAL,
         database=None,
     )

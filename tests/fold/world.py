@@ -1,7 +1,9 @@
-"""Run a small tree in a world where the facts of tests/programs/rules.toml hold, and write down what it does.
+"""Run a small tree in a world where the facts of tests/programs/rules.toml hold, and write down
+what it does.
 
-There is a CUDA build of PyTorch without any other device module, the libraries of other platforms are not installed,
-the switches are off, and a device is never one of the texts that the domain excludes.
+There is a CUDA build of PyTorch without any other device module, the libraries of other platforms
+are not installed, the switches are off, and a device is never one of the texts that the domain
+excludes.
 """
 
 import importlib
@@ -59,7 +61,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if found := self._sources.get(fullname):
-            return importlib.machinery.ModuleSpec(fullname, self, origin=found[0], is_package=found[2])
+            return importlib.machinery.ModuleSpec(
+                fullname, self, origin=found[0], is_package=found[2]
+            )
         if fullname.partition(".")[0] in (*_OWN, *_ABSENT):
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         return None
@@ -81,7 +85,11 @@ def _compiled(text: str, path: str) -> types.CodeType:
 @contextmanager
 def _installed(files: Mapping[str, str], environment: Mapping[str, str]) -> Iterator[Any]:
     """A world with the tree, as its probes."""
-    others = {name: module for name, module in sys.modules.items() if name.partition(".")[0] not in (*_OWN, *_ABSENT)}
+    others = {
+        name: module
+        for name, module in sys.modules.items()
+        if name.partition(".")[0] not in (*_OWN, *_ABSENT)
+    }
     variables = {name: value for name, value in os.environ.items() if name not in _WORLDS[1]}
     with (
         mock.patch.dict(os.environ, {**variables, **environment}, clear=True),
@@ -100,13 +108,17 @@ def _outcome(probes: Any, call: Callable[..., object], *row: object) -> Outcome:
 
 
 def _arguments(thing: Callable[[str, bool], object]) -> Iterator[tuple[object, ...]]:
-    """What `f(a, b, device, thing)` is called with: open values of several types, devices that are there."""
+    """What `f(a, b, device, thing)` is called with: open values of several types, devices that are
+    there.
+    """
     yield from ((a, b, "cuda", thing("cuda", bool(b))) for a in (0, 1, None, "s") for b in (0, 1))
     yield from ((a, 1, "cpu", thing("cpu", bool(a))) for a in (0, 2))
 
 
 def trace(files: Mapping[str, str]) -> list[Outcome]:
-    """Import the tree and call `f`, or `f0`, `f1` and so on, of `sglang.main` with every row of arguments, in every world."""
+    """Import the tree and call `f`, or `f0`, `f1` and so on, of `sglang.main` with every row of
+    arguments, in every world.
+    """
     found: list[Outcome] = []
     for world in _WORLDS:
         with _installed(files, world) as probes:
@@ -123,9 +135,10 @@ def trace(files: Mapping[str, str]) -> list[Outcome]:
 def difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> str | None:
     """Where two traces differ, in words; None when they are the same.
 
-    Two deviations are part of the contract. A run in which upstream reads a name that no branch of the closed world
-    binds fails in upstream too: after folding it may fail earlier, with the named error. And the
-    text of an error that stands for something not installed is shrinker's; its class is upstream's.
+    Two deviations are part of the contract. A run in which upstream reads a name that no branch of
+    the closed world binds fails in upstream too: after folding it may fail earlier, with the named
+    error. And the text of an error that stands for something not installed is shrinker's; its class
+    is upstream's.
     """
     if len(before) != len(after):
         return f"{len(before)} outcomes became {len(after)}: {before[-1]} / {after[-1]}"

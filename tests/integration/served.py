@@ -24,8 +24,10 @@ from tests.simulations import simulation_python
 Answer = TypeVar("Answer")
 
 OPTIONS = (
-    "--attention-backend triton --sampling-backend pytorch --disable-cuda-graph --context-length 512 --max-total-tokens 2048 "
-    "--max-running-requests 4 --random-seed 1 --watchdog-timeout 900 --host 127.0.0.1 --skip-server-warmup"
+    "--attention-backend triton --sampling-backend pytorch --disable-cuda-graph --context-length "
+    "512 --max-total-tokens 2048 "
+    "--max-running-requests 4 --random-seed 1 --watchdog-timeout 900 --host 127.0.0.1 "
+    "--skip-server-warmup"
 )
 
 
@@ -41,7 +43,9 @@ class Served:
     """Of the simulation, for another program of the same tree."""
 
     def address(self) -> str:
-        """Where it answers over HTTP: without a first request of its own it says that it is ready a moment before it listens."""
+        """Where it answers over HTTP: without a first request of its own it says that it is ready a
+        moment before it listens.
+        """
         found, limit = f"http://127.0.0.1:{self.port}", time.monotonic() + 120
         while send(found, Request("ready", "/health", method="GET"), 60).status == 0:
             assert time.monotonic() < limit, self.server.text()[-3000:]
@@ -50,7 +54,8 @@ class Served:
 
 
 def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -> dict[str, Answer]:
-    """What a question has for an answer in either tree, asked of both at once: a server waits more than it works.
+    """What a question has for an answer in either tree, asked of both at once: a server waits more
+    than it works.
 
     The test is skipped where no simulation can be had.
 
@@ -62,18 +67,24 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
     simulation_python()
     trees = dict(zip(("upstream", "generated"), newest.trees, strict=True))
     with ThreadPoolExecutor(len(trees)) as threads:
-        return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))
+        return dict(
+            zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True)
+        )
 
 
 def checkpoint(made: Simulation) -> Path:
-    """The folder of the tiny checkpoint that all of them serve, made once; of few tokens, which each process of a server loads."""
+    """The folder of the tiny checkpoint that all of them serve, made once; of few tokens, which
+    each process of a server loads.
+    """
     kept = default_folder() / "served"
     with locked(kept):
         return Setting(made, kept).checkpoint(small(vocab_size=4096))
 
 
 @contextmanager
-def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None = None) -> Iterator[Served]:
+def serving(
+    tree: Path, folder: Path, options: str = "", *, counted: Path | None = None
+) -> Iterator[Served]:
     """Serve a tiny checkpoint with a tree.
 
     Args:
@@ -89,10 +100,26 @@ def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None
     model, port = checkpoint(made), free_port()
     if counted is not None:
         made = made.seeing(counted=str(counted), followed=str(tree / "sglang"))
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
+    command = [
+        str(made.python),
+        "-m",
+        "sglang.launch_server",
+        "--model-path",
+        str(model),
+        "--port",
+        str(port),
+    ]
     variables = {**dict.fromkeys(os.environ), **made.variables(tree)}
     arguments = [*command, *OPTIONS.split(), *options.split()]
-    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500, stop_seconds=0)
+    launch = Launch(
+        tree.name,
+        arguments,
+        variables,
+        folder / "log.txt",
+        folder,
+        ready_seconds=1500,
+        stop_seconds=0,
+    )
     with Server(launch) as server:
         server.wait_ready()
         yield Served(server, Path(made.python), model, port, made.variables(tree))

@@ -1,4 +1,6 @@
-"""Real releases, shrunk by the command as a person would run it, and what must not be in any of them."""
+"""Real releases, shrunk by the command as a person would run it, and what must not be in any of
+them.
+"""
 
 import ast
 import hashlib
@@ -23,7 +25,9 @@ from shrinker.values.upstream import UpstreamTree
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 EARLIER = "api-earlier-places"
-"""The rule whose names are those of earlier releases: the older release has them, the newest has not."""
+"""The rule whose names are those of earlier releases: the older release has them, the newest has
+not.
+"""
 
 
 def command(*arguments: str, timeout: int = 600) -> subprocess.CompletedProcess[str]:
@@ -64,7 +68,9 @@ class Shrunk:
         """The file of the package index that upstream was read from."""
         assert self.upstream.identity.version == self.release
         index = hashlib.sha256(index_url().encode()).hexdigest()[:16]
-        row = json.loads((default_folder() / "index" / index / f"{self.release}.json").read_text("utf-8"))
+        row = json.loads(
+            (default_folder() / "index" / index / f"{self.release}.json").read_text("utf-8")
+        )
         return default_folder() / "downloads" / str(row["sha256"]) / str(row["filename"])
 
     @property
@@ -89,7 +95,9 @@ class Shrunk:
     @cached_property
     def paths(self) -> list[str]:
         """Files of the tree."""
-        return sorted(p.relative_to(self.out).as_posix() for p in self.out.rglob("*") if p.is_file())
+        return sorted(
+            p.relative_to(self.out).as_posix() for p in self.out.rglob("*") if p.is_file()
+        )
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -98,7 +106,9 @@ class Shrunk:
     @cached_property
     def uncertain(self) -> set[str]:
         """Paths that `uncertain.txt` lists as a whole: kept although a rule would remove them."""
-        rows = [line.split("\t") for line in (self.reports / "uncertain.txt").read_text().splitlines()]
+        rows = [
+            line.split("\t") for line in (self.reports / "uncertain.txt").read_text().splitlines()
+        ]
         return {row[0] for row in rows if row[0][:1] != "#" and ":" not in row[0]}
 
 
@@ -126,7 +136,9 @@ def speaks_of(rule: Rule, release: str) -> bool:
 
 
 def check_api(rule: Api, upstream: Path, tree: Path) -> None:
-    """Every name that a rule takes from a module that upstream has is in the tree, and upstream has some of each module."""
+    """Every name that a rule takes from a module that upstream has is in the tree, and upstream has
+    some of each module.
+    """
     for module in rule.modules:
         before = {name for name in bound(upstream, module) if rule.takes(module, name)}
         here = {name for name in before if any(name == n.rpartition(".")[2] for n in rule.names)}
@@ -145,7 +157,8 @@ PLATFORM = re.compile(
 REVIEWED = re.compile(
     r"/(fla|dllm|multimodal)/|/(mm_utils|multimodal|multimodal_cache|mamba|deepseek_ocr|encoding_dsv4|(base_)?swa_memory_pool)\.py$"
 )
-"""Rescues of removed features that a person has looked at: one helper of each is read on every run."""
+"""Rescues of removed features that a person has looked at: one helper of each is read on every run.
+"""
 RESCUED = {
     # Upstream tells Transformers of these classes in a loop, whatever is served.
     "python/sglang/srt/configs/cosmos3.py",
@@ -158,20 +171,32 @@ RESCUED = {
 }
 """Those of a whole file of release 0.5.23, and what reads each."""
 MODELS = "python/sglang/srt/models/"
-KEPT_MODELS = re.compile(r"(__init__|deepseek|deepseek_v2|deepseek_nextn|registry|utils)\.py|deepseek_common/.*")
+KEPT_MODELS = re.compile(
+    r"(__init__|deepseek|deepseek_v2|deepseek_nextn|registry|utils)\.py|deepseek_common/.*"
+)
 PROCESSORS = "python/sglang/srt/multimodal/processors/"
 
 
 def other_platforms(shrunk: Shrunk) -> list[str]:
     """Files of another platform that `uncertain.txt` does not list with a reason."""
-    return [path for path in shrunk.paths if PLATFORM.search(f"/{path}") and path not in shrunk.uncertain]
+    return [
+        path
+        for path in shrunk.paths
+        if PLATFORM.search(f"/{path}") and path not in shrunk.uncertain
+    ]
 
 
 def other_models(shrunk: Shrunk) -> list[str]:
     """Model and processor files that are not DeepSeek's."""
-    models = [p for p in shrunk.paths if p.startswith(MODELS) and not KEPT_MODELS.fullmatch(p[len(MODELS) :])]
+    models = [
+        p
+        for p in shrunk.paths
+        if p.startswith(MODELS) and not KEPT_MODELS.fullmatch(p[len(MODELS) :])
+    ]
     kept = ("__init__.py", "base_processor.py")
-    return models + [p for p in shrunk.paths if p.startswith(PROCESSORS) and p[len(PROCESSORS) :] not in kept]
+    return models + [
+        p for p in shrunk.paths if p.startswith(PROCESSORS) and p[len(PROCESSORS) :] not in kept
+    ]
 
 
 def check(shrunk: Shrunk) -> None:

@@ -1,5 +1,6 @@
-"""README and docs/commands.md name no command that is not run: the quick ones here, all of them by `make readme`. None leaves the checkout changed
-but those that are there to write reports."""
+"""README and docs/commands.md name no command that is not run: the quick ones here, all of them by
+`make readme`. None leaves the checkout changed but those that are there to write reports.
+"""
 
 from pathlib import Path
 
@@ -18,7 +19,9 @@ def test_every_command_of_the_readme_has_its_row() -> None:
     rows = [row.command for row in ROWS]
     named = documented("\n".join(page.read_text("utf-8") for page in PAGES))
     assert len(named) > 40 and len(rows) == len(set(rows))
-    assert [command for command in named if command not in rows] == [], "give each a row in tests/documented.toml"
+    assert [command for command in named if command not in rows] == [], (
+        "give each a row in tests/documented.toml"
+    )
     assert [row for row in rows if row not in named] == [], "the pages name them no more"
 
 
@@ -28,12 +31,20 @@ def test_what_does_not_run_as_it_is_written_says_why() -> None:
 
 def test_commands_are_found_in_blocks_and_in_sentences() -> None:
     page = read_archive(Path(__file__).with_name("documented.txtar"))["page.md"]
-    assert documented(page) == ["make it", "make shrink", "shrinker why x --all", "make again", "python -m there"]
+    assert documented(page) == [
+        "make it",
+        "make shrink",
+        "shrinker why x --all",
+        "make again",
+        "python -m there",
+    ]
 
 
 @pytest.fixture(scope="module")
 def clone(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    """With its own environment and tree, as README begins; what was found for the same tree is found again."""
+    """With its own environment and tree, as README begins; what was found for the same tree is
+    found again.
+    """
     made = Clone(tmp_path_factory.mktemp("readme")).make()
     said, wrong = made.run(ROWS[0])
     assert not wrong, f"{wrong}\n{said}"
@@ -61,8 +72,8 @@ def test_what_a_command_should_not_do_is_seen(clone: Clone) -> None:
         "leaves shrinker/upstream.toml changed",
         "leaves new.txt changed",
     ]
-    assert wrong("echo '' >> reports/deepseek/keep.txt; git rm -q LICENSE", writes=("reports/",)) == [
-        "leaves LICENSE changed"
-    ]
+    assert wrong(
+        "echo '' >> reports/deepseek/keep.txt; git rm -q LICENSE", writes=("reports/",)
+    ) == ["leaves LICENSE changed"]
     assert wrong("true") == [], "and each time it is put right for the next one"
     assert (clone.root / "dist/sglang_deepseek/SHRINK.json").is_file()

@@ -1,4 +1,6 @@
-"""Claims of the rules about the default release: all are enforced, and wrong ones, planted one at a time, are noticed."""
+"""Claims of the rules about the default release: all are enforced, and wrong ones, planted one at a
+time, are noticed.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +48,10 @@ def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
     assert all(claim.enters for claim in found.claims)
     effects = {each.flag: each for each in found.flags}
     assert effects["enable_hierarchical_cache"].effect == KEPT
-    assert (effects["kt_weight_path"].effect, effects["kt_weight_path"].rule) == (GONE, "refuse-ktransformers")
+    assert (effects["kt_weight_path"].effect, effects["kt_weight_path"].rule) == (
+        GONE,
+        "refuse-ktransformers",
+    )
 
 
 def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
@@ -54,23 +59,37 @@ def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
     judge = _judge(newest, cache)
     right = judge()
     flags = {each.flag for each in right.flags}
-    known = {p for rule in load_profile("deepseek").facts if isinstance(rule, Fact) for p in rule.attributes}
+    known = {
+        p
+        for rule in load_profile("deepseek").facts
+        if isinstance(rule, Fact)
+        for p in rule.attributes
+    }
     drawn = [
         one
         for one in draw(newest.upstream, newest.out, newest.manifest, count=250, seed=SEED)
         if one.subject not in known
     ]
     planted = [one for one in drawn if one.kind == ATTRIBUTE and one.subject[1:] in flags]
-    planted += [one for one in drawn if one.kind == DOMAIN and one.subject.partition(":")[0] in flags]
+    planted += [
+        one for one in drawn if one.kind == DOMAIN and one.subject.partition(":")[0] in flags
+    ]
     planted += [one for one in ALWAYS if one.kind in (ATTRIBUTE, PREDICATE)]
     assert len(planted) > 10
     missed: list[str] = []
     for one in planted:
         found = judge(one.table, one.data())
-        if not any(f.check == "unenforced" and f.message.startswith(one.id) for f in found.findings):
+        if not any(
+            f.check == "unenforced" and f.message.startswith(one.id) for f in found.findings
+        ):
             enters = next(claim.enters for claim in found.claims if claim.rule == one.id)
-            # Texts that the flag does not take, flags without effect and refused ones: such a rule takes nothing away.
-            if not any(word in text for text in enters for word in ("takes none", "without effect", "(refused by")):
+            # Texts that the flag does not take, flags without effect and refused ones: such a rule
+            # takes nothing away.
+            if not any(
+                word in text
+                for text in enters
+                for word in ("takes none", "without effect", "(refused by")
+            ):
                 missed.append(f"{one.kind}: {one.subject}")
     assert missed == []
 
@@ -83,7 +102,10 @@ def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
         ("facts", {"attributes": (".enable_eplb",), "value": False}),
         ("facts", {"calls": ("sglang.**.is_sm100_supported",), "value": False}),
         ("facts", {"environment": ("SGLANG_ENABLE_JIT_DEEPGEMM",), "value": False}),
-        ("domains", {"names": ("sglang.**.disaggregation_transfer_backend",), "never": ("mooncake",)}),
+        (
+            "domains",
+            {"names": ("sglang.**.disaggregation_transfer_backend",), "never": ("mooncake",)},
+        ),
         ("domains", {"tables": ("sglang.**.BASE_QUANTIZATION_METHODS",), "never": ("fp8",)}),
         ("domains", {"names": ("sglang.**.architectures",), "never": ("DeepseekV3ForCausalLM",)}),
     ],

@@ -1,4 +1,6 @@
-"""Every file of a published wheel is in one of the three lists, and in one only: kept, removed, or read of no source."""
+"""Every file of a published wheel is in one of the three lists, and in one only: kept, removed, or
+read of no source.
+"""
 
 import re
 import zipfile
@@ -30,7 +32,9 @@ def _listed(reports: Path) -> Counter[str]:
 
 
 def _in_wheel(wheel: Path) -> set[str]:
-    """Files of a wheel by their places in upstream's repository; what the repository does not have by its place in the wheel."""
+    """Files of a wheel by their places in upstream's repository; what the repository does not have
+    by its place in the wheel.
+    """
     members = [name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")]
     found = {f"python/{name}" if name.startswith("sglang/") else name for name in members}
     return {"LICENSE" if LICENSE.fullmatch(name) else name for name in found}
@@ -45,7 +49,9 @@ def _check(shrunk: Shrunk) -> None:
 
 
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal"])
-def test_the_lists_of_a_profile_have_every_file_of_the_wheel(pinned: Callable[[str], Shrunk], profile: str) -> None:
+def test_the_lists_of_a_profile_have_every_file_of_the_wheel(
+    pinned: Callable[[str], Shrunk], profile: str
+) -> None:
     _check(pinned(profile))
 
 
@@ -54,7 +60,10 @@ def test_the_lists_of_the_oldest_release_have_every_file_of_its_wheel(older: Shr
 
 
 def test_what_is_kept_is_what_was_written(newest: Shrunk) -> None:
-    rows = [line.split("\t")[0] for line in (newest.reports / "keep.txt").read_text("utf-8").splitlines()]
+    rows = [
+        line.split("\t")[0]
+        for line in (newest.reports / "keep.txt").read_text("utf-8").splitlines()
+    ]
     kept = {row for row in rows if not row.startswith("#")}
     assert sorted(kept - {*newest.paths}) == []
     # Of no file of upstream: what the tool writes itself.

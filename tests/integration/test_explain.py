@@ -41,7 +41,8 @@ def wrong(explainer: Explainer) -> list[str]:
         else:
             told = {answer.verdict for answer in answers}
             text = "\n".join(
-                f"{a.subject}\n{a.upstream}\n{a.generated}\n{a.change}\n" + "\n".join(a.because) for a in answers
+                f"{a.subject}\n{a.upstream}\n{a.generated}\n{a.change}\n" + "\n".join(a.because)
+                for a in answers
             )
             if not all(answer.change for answer in answers):
                 found.append(f"{name}: nothing says what would change it")
@@ -69,8 +70,12 @@ def test_what_leaves_with_a_folder_a_file_a_rule_and_a_definition(explainer: Exp
         explainer.retained("sglang.srt.models.qwen3")
 
 
-@pytest.mark.parametrize("name", ["DeepGemmRunnerCore.run", "DeepGemmRunnerCore", "RadixCache.match_prefix"])
-def test_a_chain_begins_at_the_server_where_the_server_names_it(explainer: Explainer, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["DeepGemmRunnerCore.run", "DeepGemmRunnerCore", "RadixCache.match_prefix"]
+)
+def test_a_chain_begins_at_the_server_where_the_server_names_it(
+    explainer: Explainer, name: str
+) -> None:
     for answer in explainer.explain(name):
         assert answer.because[0].startswith(
             ("root:root-launch-server ", "root:root-models ", "root:root-command-line ")
@@ -79,11 +84,22 @@ def test_a_chain_begins_at_the_server_where_the_server_names_it(explainer: Expla
 
 def test_each_step_of_a_chain_begins_where_the_one_before_ended(newest: Shrunk) -> None:
     run = SavedRun(newest.reports / "graph.json")
-    for name in ("sglang.srt.models.deepseek_v2", "python/sglang/launch_server.py", "sgl_kernel", "RadixCache.insert"):
+    for name in (
+        "sglang.srt.models.deepseek_v2",
+        "python/sglang/launch_server.py",
+        "sgl_kernel",
+        "RadixCache.insert",
+    ):
         for chain in why(run, name):
-            assert chain.steps[0].src.startswith("root:root-") and chain.steps[-1].dst == chain.target
+            assert (
+                chain.steps[0].src.startswith("root:root-") and chain.steps[-1].dst == chain.target
+            )
             assert all(one.dst == other.src for one, other in pairwise(chain.steps))
-            assert all(step.line > 0 and (newest.out / step.path).is_file() for step in chain.steps[1:] if step.path)
+            assert all(
+                step.line > 0 and (newest.out / step.path).is_file()
+                for step in chain.steps[1:]
+                if step.path
+            )
 
 
 def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> None:
@@ -100,7 +116,9 @@ def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> Non
 
 def test_an_answer_takes_half_a_second(newest: Shrunk, explainer: Explainer) -> None:
     def answered(name: str) -> None:
-        Explainer(Generated(newest.reports / "graph.json", newest.out, Path("tree"), lambda path: "")).explain(name)
+        Explainer(
+            Generated(newest.reports / "graph.json", newest.out, Path("tree"), lambda path: "")
+        ).explain(name)
 
     def seconds(work: Callable[[str], object], *arguments: str) -> float:
         start = time.process_time()
@@ -108,7 +126,15 @@ def test_an_answer_takes_half_a_second(newest: Shrunk, explainer: Explainer) -> 
         return time.process_time() - start
 
     saved = [(newest.reports / name).read_text() for name in ("graph.json", "symbols.json")]
-    names = "RadixCache.match_prefix sglang.srt.models.qwen3 --enable-lora SGLANG_USE_AITER srt/layers/moe"
-    for name in f"{names} sglang.srt.layers.moe.topk.is_cuda sglang.srt.managers.scheduler.is_cuda".split():
-        # To read what a run saved takes a tenth of a second on a quiet machine; one that others use, too, is slow now and then.
-        assert any(seconds(answered, name) < 4 * seconds(json.loads, *saved) for _ in range(5)), name
+    names = (
+        "RadixCache.match_prefix sglang.srt.models.qwen3 --enable-lora SGLANG_USE_AITER "
+        "srt/layers/moe"
+    )
+    for name in (
+        f"{names} sglang.srt.layers.moe.topk.is_cuda sglang.srt.managers.scheduler.is_cuda".split()
+    ):
+        # To read what a run saved takes a tenth of a second on a quiet machine; one that others
+        # use, too, is slow now and then.
+        assert any(seconds(answered, name) < 4 * seconds(json.loads, *saved) for _ in range(5)), (
+            name
+        )

@@ -1,4 +1,6 @@
-"""What the tool reads of a server's flags is what upstream's own parser offers, in the simulation, release by release."""
+"""What the tool reads of a server's flags is what upstream's own parser offers, in the simulation,
+release by release.
+"""
 
 import ast
 import json
@@ -31,7 +33,10 @@ Told = Mapping[str, tuple[str, ...] | None]
 
 
 def _open(release: str) -> UpstreamTree:
-    """Give a release; the test is skipped where neither the cache nor the index has it. The default one is always asked for."""
+    """Give a release; the test is skipped where neither the cache nor the index has it.
+
+    The default one is always asked for.
+    """
     try:
         return open_upstream(f"release:{release}", repository=REPOSITORY)
     except InputError as error:
@@ -48,14 +53,26 @@ def _read(upstream: UpstreamTree) -> list[Offer]:
 
 def _parsed(package: Path, declared: tuple[str, ...], folder: Path) -> Told:
     """Flags that the parser of a tree offers, asked in the simulation."""
-    made, result = simulation(declared, compiled=default_folder() / "compiled"), folder / "flags.json"
+    made, result = (
+        simulation(declared, compiled=default_folder() / "compiled"),
+        folder / "flags.json",
+    )
     command = [str(made.python), str(PROGRAM), str(result)]
     ended = subprocess.run(
-        command, env=made.variables(package), cwd=folder, capture_output=True, text=True, timeout=300
+        command,
+        env=made.variables(package),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     rows = json.loads(result.read_text("utf-8"))
-    return {name: None if choices is None else tuple(choices) for names, choices in rows for name in names}
+    return {
+        name: None if choices is None else tuple(choices)
+        for names, choices in rows
+        for name in names
+    }
 
 
 @dataclass(frozen=True)
@@ -70,7 +87,10 @@ class _Literal:
         """Read those of an offer; a name such as `Backend.FULL` counts and says no text."""
         written = {choice.text for choice in offer.choices or ()}
         nodes = (ast.parse(text, mode="eval").body for text in written)
-        return cls(frozenset(str(node.value) for node in nodes if isinstance(node, ast.Constant)), len(written))
+        return cls(
+            frozenset(str(node.value) for node in nodes if isinstance(node, ast.Constant)),
+            len(written),
+        )
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -102,12 +122,27 @@ def test_the_report_says_how_the_flags_of_the_tree_differ(newest: Shrunk, tmp_pa
     assert after.keys() <= before.keys()
     fewer = {row["subject"] for row in rows if row["kind"] in ("choice removed", "choices changed")}
     changed = {name for name in after if before[name] != after[name]}
-    assert {row["subject"] for row in rows if row["kind"] == "choice removed"} <= changed <= _all_names(newest, fewer)
-    listed = [(row["subject"], ast.literal_eval(row["before"])) for row in rows if row["kind"] == "choice removed"]
+    assert (
+        {row["subject"] for row in rows if row["kind"] == "choice removed"}
+        <= changed
+        <= _all_names(newest, fewer)
+    )
+    listed = [
+        (row["subject"], ast.literal_eval(row["before"]))
+        for row in rows
+        if row["kind"] == "choice removed"
+    ]
     for subject, choice in listed:
-        assert str(choice) in (before[subject] or ()) and str(choice) not in (after[subject] or ()), (subject, choice)
+        assert str(choice) in (before[subject] or ()) and str(choice) not in (
+            after[subject] or ()
+        ), (subject, choice)
 
 
 def _all_names(shrunk: Shrunk, subjects: set[str]) -> set[str]:
     """All names of some flags."""
-    return {name for offer in _read(shrunk.upstream) if offer.subject in subjects for name in offer.names}
+    return {
+        name
+        for offer in _read(shrunk.upstream)
+        if offer.subject in subjects
+        for name in offer.names
+    }

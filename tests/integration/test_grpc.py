@@ -1,4 +1,6 @@
-"""`--grpc-mode` of the default release: the distribution that upstream declares for it serves both trees alike, without a GPU."""
+"""`--grpc-mode` of the default release: the distribution that upstream declares for it serves both
+trees alike, without a GPU.
+"""
 
 import json
 import subprocess

@@ -1,4 +1,6 @@
-"""What the production build is for: the kernels of DeepSeek-R1 in NVFP4, and nothing of the removed systems."""
+"""What the production build is for: the kernels of DeepSeek-R1 in NVFP4, and nothing of the removed
+systems.
+"""
 
 import ast
 import json
@@ -14,11 +16,15 @@ from tests.small import content, write
 pytestmark = pytest.mark.network
 
 KERNELS = 27
-"""23 that SCOPE lists, under the names of the commit that SCOPE was written for, and four that later releases run instead."""
+"""23 that SCOPE lists, under the names of the commit that SCOPE was written for, and four that
+later releases run instead.
+"""
 
 
 def said(folder: Path, names: frozenset[str]) -> set[str]:
-    """Those of the names that Python code below a folder says, in code or in a string that is no docstring."""
+    """Those of the names that Python code below a folder says, in code or in a string that is no
+    docstring.
+    """
     words = re.compile(r"\b(?:" + "|".join(names) + r")\b")
     found: set[str] = set()
     for path in folder.rglob("*.py"):
@@ -36,7 +42,9 @@ def said(folder: Path, names: frozenset[str]) -> set[str]:
 
 
 def test_every_kernel_is_reached_and_nothing_removed_is(narrower: Shrunk) -> None:
-    done = command("kernels", "--out", str(narrower.out), "--reports", str(narrower.reports), "--json")
+    done = command(
+        "kernels", "--out", str(narrower.out), "--reports", str(narrower.reports), "--json"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert len(found["kernels"]) == KERNELS
@@ -56,10 +64,15 @@ def test_every_kernel_is_reached_and_nothing_removed_is(narrower: Shrunk) -> Non
     assert [row for row in found["removed"] if row["left"]] == []
 
 
-def test_a_kernel_that_went_is_missed(narrower: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_kernel_that_went_is_missed(
+    narrower: Shrunk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     # The same command with a kernel of a removed system on the list.
     longer = b'"topk_sigmoid", "gptq_marlin_gemm",'
-    texts = {path: text.replace(b'"topk_sigmoid",', longer) for path, text in content(RULES_FOLDER).items()}
+    texts = {
+        path: text.replace(b'"topk_sigmoid",', longer)
+        for path, text in content(RULES_FOLDER).items()
+    }
     rules = write(tmp_path_factory.mktemp("rules"), texts)
     places = ("--out", str(narrower.out), "--reports", str(narrower.reports), "--rules", str(rules))
     done = command("kernels", *places, "--json")

@@ -1,4 +1,6 @@
-"""Release 0.5.7: the size that is asked for, the same bytes whatever the number of processes, and what the judge says of it."""
+"""Release 0.5.7: the size that is asked for, the same bytes whatever the number of processes, and
+what the judge says of it.
+"""
 
 import json
 from collections.abc import Callable
@@ -30,7 +32,9 @@ def test_kept_lines(older: Shrunk, record_property: Callable[[str, object], None
     upstream = older.upstream
     before = sum(_lines(upstream.read(p)) for p in upstream.by_path if _python(p))
     after = sum(_lines((older.out / p).read_bytes()) for p in older.paths if _python(p))
-    record_property("figure", f"release 0.5.7: {after:,} of {before:,} Python lines kept, {after / before:.1%}")
+    record_property(
+        "figure", f"release 0.5.7: {after:,} of {before:,} Python lines kept, {after / before:.1%}"
+    )
     assert after / before <= MOST_KEPT
 
 
@@ -45,12 +49,25 @@ def _lines(data: bytes) -> int:
 def test_one_process_gives_the_same_bytes(older: Shrunk, tmp_path: Path) -> None:
     alone = Shrunk("0.5.7", tmp_path, jobs=1).make()
     assert alone.paths == older.paths
-    assert [p for p in alone.paths if (alone.out / p).read_bytes() != (older.out / p).read_bytes()] == []
+    assert [
+        p for p in alone.paths if (alone.out / p).read_bytes() != (older.out / p).read_bytes()
+    ] == []
     reports = {p.name for p in older.reports.iterdir()} - {"run.json"}
-    assert [n for n in sorted(reports) if (alone.reports / n).read_bytes() != (older.reports / n).read_bytes()] == []
+    assert [
+        n
+        for n in sorted(reports)
+        if (alone.reports / n).read_bytes() != (older.reports / n).read_bytes()
+    ] == []
 
 
 def test_verify_passes(older: Shrunk) -> None:
-    done = command("verify", "--out", str(older.out), "--reports", str(older.reports), "--jobs", "2", "--json")
+    done = command(
+        "verify", "--out", str(older.out), "--reports", str(older.reports), "--jobs", "2", "--json"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [item["level"] for item in json.loads(done.stdout)] == ["lock", "form", "references", "capabilities"]
+    assert [item["level"] for item in json.loads(done.stdout)] == [
+        "lock",
+        "form",
+        "references",
+        "capabilities",
+    ]

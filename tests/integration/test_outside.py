@@ -1,4 +1,5 @@
-"""What clients, plug-ins, training frameworks and operators take of the default release: there, or a named error that is true.
+"""What clients, plug-ins, training frameworks and operators take of the default release: there, or
+a named error that is true.
 
 Both trees are asked the same: what upstream does not have is no case.
 """
@@ -58,7 +59,9 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("module", TAKEN)
-def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, module: str) -> None:
+def test_what_code_outside_takes_is_there(
+    newest: Shrunk, narrower: Shrunk, upstream: Path, module: str
+) -> None:
     names = set(TAKEN[module].split())
     assert names <= bound(upstream, module)
     for shrunk in (newest, narrower):
@@ -66,7 +69,9 @@ def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upst
 
 
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
-def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, profile: str) -> None:
+def test_every_name_of_a_rule_is_there(
+    newest: Shrunk, narrower: Shrunk, upstream: Path, profile: str
+) -> None:
     tree = {"deepseek": newest, "deepseek-r1-nvfp4": narrower}[profile].out / "python"
     apis = (rule for rule in load_profile(profile).apis if rule.id != EARLIER)
     rules = [rule for rule in apis if speaks_of(rule, newest.release)]
@@ -137,7 +142,9 @@ GGUF = {
     "--quantization gguf --load-format dummy": ("use an uninitialized parameter", "refuse-gguf"),
     "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
 }
-"""What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""
+"""What the widest profile lacks because upstream ends with an error, too: options, what upstream
+says, and the rule.
+"""
 COMMANDS = {
     **{name: ("-m", name) for name in (*PROGRAMS, GIVEN_UP)},
     **{name: ("-c", code) for name, code in SCRIPTS.items()},
@@ -146,16 +153,26 @@ Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
 
 @pytest.fixture(scope="module")
-def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pytest.TempPathFactory) -> Said:
+def said(
+    newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Said:
     """How each command ends in each tree, and what it says: all in children of one process."""
     made = Simulation(simulation_python(), compiled=default_folder() / "compiled")
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
-    trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
+    trees = {
+        "upstream": upstream,
+        **{each.profile: each.out / "python" for each in (newest, narrower)},
+    }
     start = f"--model-path {checkpoint(made)} {OPTIONS}"
     loading = {options: ("-c", LOADED.format(words=f"{start} {options}")) for options in GGUF}
     table = str(newest.out / "python/sglang/removed_features.py")
     loading["constants"] = ("-c", CONSTANTS.format(table=table, words=start))
-    call = Call("usage", {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees}, 3000, "usage")
+    call = Call(
+        "usage",
+        {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees},
+        3000,
+        "usage",
+    )
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
     return {name: outcome.data for name, outcome in ended.items()}
@@ -213,7 +230,9 @@ def test_kinds_of_multimodal_checkpoints_are_refused(said: Said) -> None:
     for profile in ("deepseek", "deepseek-r1-nvfp4"):
         text = said[profile]["kinds"][1]
         ended = [line for line in text.splitlines() if line.startswith("ended RemovedFeatureError")]
-        assert len(ended) == 4 and all("refuse-checkpoints-by-kind" in line for line in ended), text[-3000:]
+        assert len(ended) == 4 and all("refuse-checkpoints-by-kind" in line for line in ended), (
+            text[-3000:]
+        )
 
 
 def test_scripts_about_accuracy(said: Said) -> None:
@@ -225,12 +244,18 @@ def test_scripts_about_accuracy(said: Said) -> None:
 
 
 @pytest.mark.parametrize("algorithm", DRAFTS)
-def test_a_draft_of_another_architecture_is_refused_with_its_flag(said: Said, algorithm: str) -> None:
+def test_a_draft_of_another_architecture_is_refused_with_its_flag(
+    said: Said, algorithm: str
+) -> None:
     for profile in ("deepseek", "deepseek-r1-nvfp4"):
         text = said[profile][algorithm][1]
         assert f"speculative_algorithm={algorithm} is not part of this server" in text, text[-2000:]
         assert "Choose EAGLE or NEXTN" in text
-    refusing = (rule for rule in load_profile("deepseek").refusals if "speculative_algorithm" in rule.attributes)
+    refusing = (
+        rule
+        for rule in load_profile("deepseek").refusals
+        if "speculative_algorithm" in rule.attributes
+    )
     assert all({"EAGLE", "NEXTN"}.isdisjoint(rule.values) for rule in refusing)
 
 
@@ -254,6 +279,10 @@ def test_continuous_integration_may_start_it(said: Said) -> None:
 
 def test_checkpoints_of_auto_round(said: Said) -> None:
     for tree in ("upstream", "deepseek"):
-        assert said[tree]["rounded"][1].split()[-1:] == ["AutoRoundConfig"], said[tree]["rounded"][1][-2000:]
+        assert said[tree]["rounded"][1].split()[-1:] == ["AutoRoundConfig"], said[tree]["rounded"][
+            1
+        ][-2000:]
     rules = load_profile("deepseek-r1-nvfp4")
-    assert any("auto-round" in rule.values and "AutoRound" in rule.feature for rule in rules.refusals)
+    assert any(
+        "auto-round" in rule.values and "AutoRound" in rule.feature for rule in rules.refusals
+    )

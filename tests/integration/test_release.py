@@ -33,11 +33,20 @@ def test_the_committed_reports_are_reproduced(newest: Shrunk) -> None:
     ignored = [row.removeprefix("/reports/**/") for row in rows if row.startswith("/reports/")]
     reports = [p.name for p in newest.reports.iterdir()]
     names = [name for name in reports if not any(fnmatch(name, pattern) for pattern in ignored)]
-    assert {"keep.txt", "remove.txt", "uncertain.txt", "REMOVED_FILES.md", "DEPENDENCIES.md", "summary.json"} <= {
-        *names
-    }
-    assert [name for name in names if not (committed / name).is_file()] == [], "run `make shrink` and commit reports/"
-    assert [n for n in names if (committed / n).read_bytes() != (newest.reports / n).read_bytes()] == []
+    assert {
+        "keep.txt",
+        "remove.txt",
+        "uncertain.txt",
+        "REMOVED_FILES.md",
+        "DEPENDENCIES.md",
+        "summary.json",
+    } <= {*names}
+    assert [name for name in names if not (committed / name).is_file()] == [], (
+        "run `make shrink` and commit reports/"
+    )
+    assert [
+        n for n in names if (committed / n).read_bytes() != (newest.reports / n).read_bytes()
+    ] == []
     assert sum((committed / name).stat().st_size for name in names) < 5_000_000
 
 
@@ -56,8 +65,11 @@ def test_what_is_left_of_other_platforms_has_its_reason(newest: Shrunk) -> None:
     done = command("leftovers", "--out", str(newest.out), "--jobs", str(newest.jobs), "--json")
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout)
-    assert [site for site in found["sites"] if not site["rule"]] == [] and found["unmatched_rules"] == []
-    # Both of them say something: of much the reason is known, and nothing is counted that every machine has.
+    assert [site for site in found["sites"] if not site["rule"]] == [] and found[
+        "unmatched_rules"
+    ] == []
+    # Both of them say something: of much the reason is known, and nothing is counted that every
+    # machine has.
     assert found["leftovers"]["strings"]["explained"] > 0
     assert {site["position"] for site in found["sites"] if site["text"] == "cpu"} <= {"message"}
 
@@ -75,7 +87,9 @@ def test_other_tools_find_nothing_new_without_a_reason(newest: Shrunk) -> None:
 
 @pytest.fixture(scope="module")
 def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting:
-    """With what the levels run that need the simulation; skipped only where PyTorch cannot be had."""
+    """With what the levels run that need the simulation; skipped only where PyTorch cannot
+    be had.
+    """
     work = tmp_path_factory.mktemp("simulated")
     simulation_python()
     made = simulation(newest.upstream.declared.dependencies, compiled=default_folder() / "compiled")
@@ -89,9 +103,14 @@ def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting
     assert dict(found.evidence.checks)["modules"] > 800
 
 
-def test_a_small_model_computes_the_same(newest: Shrunk, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Two of R1's 58 layers with experts: all are of one class and are loaded by the same lines, which `make verify` shows of each.
-    monkeypatch.setattr(scenarios, "configuration", lambda name: {**configuration(name), "num_hidden_layers": 5})
+def test_a_small_model_computes_the_same(
+    newest: Shrunk, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two of R1's 58 layers with experts: all are of one class and are loaded by the same lines,
+    # which `make verify` shows of each.
+    monkeypatch.setattr(
+        scenarios, "configuration", lambda name: {**configuration(name), "num_hidden_layers": 5}
+    )
     (run,) = (run for run in RUNS if run.name == "one MoE layer")
     found = model.run(*newest.trees, setting, (CONFIGURATIONS[0], run))
     assert found.evidence.findings == ()

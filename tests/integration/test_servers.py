@@ -1,5 +1,7 @@
-"""Servers of the default release, without a GPU: a generated one does no more for a step and a token than upstream's, and all profiles start and
-answer like upstream: a rule that takes what every run asks for would end each of them."""
+"""Servers of the default release, without a GPU: a generated one does no more for a step and a
+token than upstream's, and all profiles start and answer like upstream: a rule that takes what every
+run asks for would end each of them.
+"""
 
 import json
 import subprocess
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.network
 
 Answer = tuple[int, Any, Any]
 FIRST = (5, 15)
-"""Of the prompts that are counted: what answers them are whole characters, since a text that is held back is another piece of work."""
+"""Of the prompts that are counted: what answers them are whole characters, since a text that is
+held back is another piece of work.
+"""
 TOKENS = 6
 # No prefix of what is asked before it: what lies in the cache is added up in another order.
 ASKED = {
@@ -28,8 +32,18 @@ ASKED = {
     "sampling_params": {"temperature": 0, "max_new_tokens": 4},
     "return_logprob": True,
 }
-BENCHMARK = "--batch-size 1 --input-len 8 --output-len 4 --skip-warmup --show-report --dataset-path talks.json"
-TALKS = [{"conversations": [{"from": "human", "value": "hello " * 20}, {"from": "gpt", "value": "fine " * 20}]}] * 8
+BENCHMARK = (
+    "--batch-size 1 --input-len 8 --output-len 4 --skip-warmup --show-report --dataset-path "
+    "talks.json"
+)
+TALKS = [
+    {
+        "conversations": [
+            {"from": "human", "value": "hello " * 20},
+            {"from": "gpt", "value": "fine " * 20},
+        ]
+    }
+] * 8
 
 
 def asked(served: Served) -> Answer:
@@ -39,7 +53,9 @@ def asked(served: Served) -> Answer:
 
 
 def counted(tree: Path, folder: Path) -> tuple[dict[str, events.Events], Answer]:
-    """Serve a tree, stream a few answers one after the other, and count; the answer to one more request."""
+    """Serve a tree, stream a few answers one after the other, and count; the answer to one more
+    request.
+    """
     counts = folder / "counts"
     counts.mkdir(parents=True)
     plain = {"temperature": 0, "max_new_tokens": TOKENS, "ignore_eos": True}
@@ -65,17 +81,24 @@ def _check_refusal(served: Served) -> None:
 
 
 def answer(tree: Path, folder: Path, *, measured: bool = False) -> Answer:
-    """Serve a generated tree and ask it; where it is measured, its own benchmark runs to its end."""
+    """Serve a generated tree and ask it; where it is measured, its own benchmark runs to
+    its end.
+    """
     with serving(tree, folder) as served:
         _check_refusal(served)
         first = asked(served)
         if not measured:
             return first
         (folder / "talks.json").write_text(json.dumps(TALKS))
-        asks = f"--model-path {served.model} --tokenizer-path {served.model} --base-url {served.address()} {BENCHMARK}"
+        asks = (
+            f"--model-path {served.model} --tokenizer-path {served.model} --base-url "
+            f"{served.address()} {BENCHMARK}"
+        )
         words = [str(served.python), "-m", "sglang.bench_one_batch_server", *asks.split()]
         variables = dict(served.variables)
-        ended = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+        ended = subprocess.run(
+            words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300
+        )
         assert ended.returncode == 0, ended.stderr[-3000:]
         return first
 
@@ -90,33 +113,45 @@ def both(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Both:
 
 
 def _more(run: Both) -> dict[tuple[str, str], str]:
-    """Of which kind of work, and of which event, the generated tree does more, and what was counted."""
+    """Of which kind of work, and of which event, the generated tree does more, and what was
+    counted.
+    """
     before, after = (found for found, _ in run.values())
     assert before.keys() == after.keys() == {events.START, *events.BEGINS.values()} - {""}
-    assert all(found.pieces >= len(FIRST) - 1 for work, found in after.items() if work != events.START)
+    assert all(
+        found.pieces >= len(FIRST) - 1 for work, found in after.items() if work != events.START
+    )
     return {
         (work, kind): f"{before[work]} upstream, {after[work]} generated"
         for work in after
         for kind in events.KINDS
-        if after[work].least[kind] > before[work].least[kind] or after[work].middle[kind] > before[work].middle[kind]
+        if after[work].least[kind] > before[work].least[kind]
+        or after[work].middle[kind] > before[work].middle[kind]
     }
 
 
-def test_the_generated_server_does_no_more_than_upstreams(both: Both, newest: Shrunk, tmp_path: Path) -> None:
+def test_the_generated_server_does_no_more_than_upstreams(
+    both: Both, newest: Shrunk, tmp_path: Path
+) -> None:
     more = _more(both)
     for number in range(2):
         if more:
-            # A busy machine wakes a task once more here and there: what a tree does by itself it does in every run.
+            # A busy machine wakes a task once more here and there: what a tree does by itself it
+            # does in every run.
             again = _more(of_both(newest, tmp_path / str(number), counted))
             more = {what: told for what, told in again.items() if what in more}
     assert more == {}
 
 
-def test_all_profiles_serve_what_upstream_does(both: Both, narrower: Shrunk, smallest: Shrunk, tmp_path: Path) -> None:
+def test_all_profiles_serve_what_upstream_does(
+    both: Both, narrower: Shrunk, smallest: Shrunk, tmp_path: Path
+) -> None:
     wanted = both["upstream"][1]
     assert wanted == both["generated"][1] and wanted[0] == 200
     # The rules of the smallest are those of all three.
     with ThreadPoolExecutor(2) as threads:
         narrow = threads.submit(answer, narrower.out / "python", tmp_path / narrower.profile)
-        small = threads.submit(answer, smallest.out / "python", tmp_path / smallest.profile, measured=True)
+        small = threads.submit(
+            answer, smallest.out / "python", tmp_path / smallest.profile, measured=True
+        )
         assert narrow.result() == small.result() == wanted

@@ -1,6 +1,8 @@
-"""Tuning tables: what a kernel asks for on an NVIDIA card, for any DeepSeek model under any split, it finds as upstream finds it.
+"""Tuning tables: what a kernel asks for on an NVIDIA card, for any DeepSeek model under any split,
+it finds as upstream finds it.
 
-Which shapes are asked comes from the models here, not from the rule that spares tables; the function that looks them up is each tree's own.
+Which shapes are asked comes from the models here, not from the rule that spares tables; the
+function that looks them up is each tree's own.
 """
 
 import itertools
@@ -53,13 +55,17 @@ print(json.dumps(found))
 
 
 def _written(folder: Path) -> set[tuple[str, ...]]:
-    """Experts, width and card of upstream's tables, as their names say them: what no table names neither tree finds."""
+    """Experts, width and card of upstream's tables, as their names say them: what no table names
+    neither tree finds.
+    """
     names = (path.name.removesuffix(".json").split(",")[:3] for path in folder.rglob("E=*.json"))
     return {tuple(part.partition("=")[2] for part in parts) for parts in names}
 
 
 def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
-    """Experts of one rank and their width, with redundant and shared ones, for any number of ranks."""
+    """Experts of one rank and their width, with redundant and shared ones, for any number
+    of ranks.
+    """
     experts = {
         -(-(routed + redundant) // ranks) + shared
         for redundant in range(129)
@@ -72,18 +78,41 @@ def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
 def _questions(upstream: Path) -> dict[str, object]:
     folder = upstream / TABLES
     shapes = {shape for routed, width in ROUTED_AND_WIDTH for shape in _shapes(routed, width)}
-    cards = {card for _, _, card in _written(folder) if card.startswith("NVIDIA") and not card.endswith("_down")}
+    cards = {
+        card
+        for _, _, card in _written(folder)
+        if card.startswith("NVIDIA") and not card.endswith("_down")
+    }
     written = {(int(experts), int(width)) for experts, width, _ in _written(folder)}
     linear = [path.name.split(",") for path in (upstream / PROJECTIONS).glob("N=*.json")]
     projections = {tuple(int(part.partition("=")[2]) for part in parts[:2]) for parts in linear}
     cards |= {parts[2].partition("=")[2] for parts in linear if "=NVIDIA" in parts[2]}
-    lists = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
-    return lists | {"others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]}
+    lists = {
+        "cards": sorted(cards),
+        "shapes": sorted(shapes & written),
+        "projections": sorted(projections),
+    }
+    return lists | {
+        "others": [
+            [None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"],
+            [0, 128],
+            [False, True],
+            [False, True],
+        ]
+    }
 
 
 def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:
     asked, command = json.dumps(questions), [str(python), "-c", ASK]
-    done = subprocess.run(command, env=variables, input=asked, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command,
+        env=variables,
+        input=asked,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     answer: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
     return answer
@@ -93,7 +122,9 @@ def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> 
     simulation_python()
     made = simulation(newest.upstream.declared.dependencies, compiled=default_folder() / "compiled")
     questions = _questions(newest.trees[0])
-    upstream, generated = (_found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees)
+    upstream, generated = (
+        _found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees
+    )
     assert generated == upstream
     # Of all kinds some are found, on a card that has only the second, too; of each model those of
     # its own experts.

@@ -102,7 +102,10 @@ def difference(files: Mapping[str, str], programs: Programs) -> str | None:
         upstream = write(folder / "upstream", with_nobody(files))
         before = programs.run(upstream / "python")
         try:
-            generate(Run(tree_of(upstream), package_rules(), 1, Silent(), explained=False), folder / "left")
+            generate(
+                Run(tree_of(upstream), package_rules(), 1, Silent(), explained=False),
+                folder / "left",
+            )
         except Exception as error:
             return f"no tree is generated: {type(error).__name__}: {error}"
         after = programs.run(folder / "left" / "python")

@@ -158,7 +158,8 @@ BINDERS = {
     "function": "def get{n}():\n    {imp}\n    return {x}\n{x} = get{n}()",
     "global": "{x} = None\ndef load{n}():\n    global {x}\n    {imp}\nload{n}()",
     "nonlocal": (
-        "def outer{n}():\n    {x} = None\n    def inner{n}():\n        nonlocal {x}\n        {imp}\n"
+        "def outer{n}():\n    {x} = None\n    def inner{n}():\n        nonlocal {x}\n        "
+        "{imp}\n"
         "    inner{n}()\n    return {x}\n{x} = outer{n}()"
     ),
     "walrus": "{tmp}\nassert ({x} := {t})",
@@ -262,7 +263,12 @@ READERS = (
     "[each for each in dir({v}) if each == '{a}']",
 )
 
-CALLS = ("{v}.{a}()", "methodcaller('{a}')({v})", "getattr({v}, '{a}')()", "(lambda f: f())({v}.{a})")
+CALLS = (
+    "{v}.{a}()",
+    "methodcaller('{a}')({v})",
+    "getattr({v}, '{a}')()",
+    "(lambda f: f())({v}.{a})",
+)
 
 
 def _read(draw: Draw, package: Package, value: str, attribute: str, *, callable_: bool) -> None:
@@ -291,7 +297,9 @@ def _bound_target(draw: Draw, package: Package, n: int, name: str) -> str:
 def tell_of_a_module(draw: Draw, package: Package, n: int) -> None:
     """A module is bound somewhere, handed on, and asked for a name."""
     value = _bound_target(draw, package, n, "")
-    name, calls = draw(st.sampled_from([(f"NAME{n}", False), (f"run{n}", True), (f"Thing{n}", False)]))
+    name, calls = draw(
+        st.sampled_from([(f"NAME{n}", False), (f"run{n}", True), (f"Thing{n}", False)])
+    )
     _read(draw, package, value, name, callable_=calls)
 
 
@@ -348,7 +356,8 @@ def _submodule_readers(package: str, sub: str, last: str) -> tuple[str, ...]:
     """List the ways to take a name of a submodule through its package."""
     return (
         f"{package}.{sub}.{last}",
-        f"getattr({package}, '{sub.partition('.')[0]}')" + "".join(f".{p}" for p in [*sub.split(".")[1:], last]),
+        f"getattr({package}, '{sub.partition('.')[0]}')"
+        + "".join(f".{p}" for p in [*sub.split(".")[1:], last]),
         f"hasattr({package}, '{sub.partition('.')[0]}') and {package}.{sub}.{last}",
         f"sys.modules['{package}.{sub}'].{last}",
         f"attrgetter('{sub}.{last}')({package})",
@@ -383,7 +392,11 @@ def tell_of_a_submodule(draw: Draw, package: Package, n: int) -> None:
         if where == "far":
             package.add(f"sglang.f{n}", _pick(draw, f"import {user}", f"from sglang import o{n}"))
             user = f"sglang.f{n}"
-        package.main(_pick(draw, f"import {user}", f"from sglang import {user.rpartition('.')[2]} as used{n}"))
+        package.main(
+            _pick(
+                draw, f"import {user}", f"from sglang import {user.rpartition('.')[2]} as used{n}"
+            )
+        )
     package.main(f"import {top}")
     reader = draw(st.sampled_from(_submodule_readers(top, sub, last)))
     package.ask(f"getattr({reader}, '__name__', 'made')")
@@ -397,9 +410,15 @@ FRAMES = (
     ("peek{n}()", "def peek{n}():\n    return sys._getframe(1).f_locals['{x}']"),
     (
         "peek{n}()",
-        "import inspect\n\n\ndef peek{n}():\n    return inspect.currentframe().f_back.f_locals.get('{x}')",
+        (
+            "import inspect\n\n\ndef peek{n}():\n    return "
+            "inspect.currentframe().f_back.f_locals.get('{x}')"
+        ),
     ),
-    ("peek{n}('{x}')", "def peek{n}(name):\n    return getattr(sys._getframe(1), 'f_' + 'locals')[name]"),
+    (
+        "peek{n}('{x}')",
+        "def peek{n}(name):\n    return getattr(sys._getframe(1), 'f_' + 'locals')[name]",
+    ),
     ("1 / 0", ""),
 )
 
@@ -423,8 +442,10 @@ def tell_of_a_local(draw: Draw, package: Package, n: int) -> None:
     package.main(f"from {where} import work{n}")
     if asked == "1 / 0":
         package.main(
-            f"def trace{n}():\n    try:\n        work{n}()\n    except ZeroDivisionError as error:\n"
-            f"        frame = error.__traceback__.tb_next.tb_frame\n        return frame.f_locals.get('{x}')\n"
+            f"def trace{n}():\n    try:\n        work{n}()\n    except ZeroDivisionError as "
+            "error:\n"
+            "        frame = error.__traceback__.tb_next.tb_frame\n        return "
+            f"frame.f_locals.get('{x}')\n"
         )
         package.ask(f"trace{n}()")
     else:
@@ -433,56 +454,100 @@ def tell_of_a_local(draw: Draw, package: Package, n: int) -> None:
 
 REGISTRIES = {
     "decorator": (
-        "TABLE{n} = {{}}\n\n\ndef register{n}(cls):\n    TABLE{n}[cls.__name__] = cls\n    return cls\n",
-        "from sglang.base{n} import register{n}\n\n\n@register{n}\nclass Plug{n}{k}:\n    def go{n}(self):\n        return '{k}'\n",
+        (
+            "TABLE{n} = {{}}\n\n\ndef register{n}(cls):\n    TABLE{n}[cls.__name__] = cls\n    "
+            "return cls\n"
+        ),
+        (
+            "from sglang.base{n} import register{n}\n\n\n@register{n}\nclass Plug{n}{k}:\n    "
+            "def go{n}(self):\n        return '{k}'\n"
+        ),
         "sorted((key, made().go{n}()) for key, made in TABLE{n}.items())",
         "TABLE{n}",
     ),
     "keyed decorator": (
-        "TABLE{n} = {{}}\n\n\ndef register{n}(key):\n    def add(made):\n        TABLE{n}[key] = made\n        return made\n\n    return add\n",
-        "from sglang.base{n} import register{n}\n\n\n@register{n}('{k}')\ndef plug{n}{k}():\n    return '{k}'\n",
+        (
+            "TABLE{n} = {{}}\n\n\ndef register{n}(key):\n    def add(made):\n        "
+            "TABLE{n}[key] = made\n        return made\n\n    return add\n"
+        ),
+        (
+            "from sglang.base{n} import register{n}\n\n\n@register{n}('{k}')\ndef "
+            "plug{n}{k}():\n    return '{k}'\n"
+        ),
         "sorted((key, made()) for key, made in TABLE{n}.items())",
         "TABLE{n}",
     ),
     "hook": (
-        "class Base{n}:\n    found{n} = []\n\n    def __init_subclass__(cls, **more):\n        super().__init_subclass__(**more)\n        Base{n}.found{n}.append(cls)\n",
-        "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def go{n}(self):\n        return '{k}'\n",
+        (
+            "class Base{n}:\n    found{n} = []\n\n    def __init_subclass__(cls, **more):\n      "
+            "  super().__init_subclass__(**more)\n        Base{n}.found{n}.append(cls)\n"
+        ),
+        (
+            "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def "
+            "go{n}(self):\n        return '{k}'\n"
+        ),
         "[made().go{n}() for made in Base{n}.found{n}]",
         "Base{n}",
     ),
     "subclasses": (
         "class Base{n}:\n    pass\n\n\ndef all{n}():\n    return Base{n}.__subclasses__()\n",
-        "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def go{n}(self):\n        return '{k}'\n",
+        (
+            "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def "
+            "go{n}(self):\n        return '{k}'\n"
+        ),
         "sorted(made().go{n}() for made in all{n}())",
         "all{n}",
     ),
     "metaclass": (
-        "class Meta{n}(type):\n    known{n} = []\n\n    def __new__(cls, name, bases, space):\n        made = super().__new__(cls, name, bases, space)\n        cls.known{n}.append(sorted(each for each in space if each.startswith('go')))\n        return made\n\n\nclass Base{n}(metaclass=Meta{n}):\n    pass\n",
-        "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def go{n}(self):\n        return '{k}'\n",
+        (
+            "class Meta{n}(type):\n    known{n} = []\n\n    def __new__(cls, name, bases, "
+            "space):\n        made = super().__new__(cls, name, bases, space)\n        "
+            "cls.known{n}.append(sorted(each for each in space if each.startswith('go')))\n      "
+            "  return made\n\n\nclass Base{n}(metaclass=Meta{n}):\n    pass\n"
+        ),
+        (
+            "from sglang.base{n} import Base{n}\n\n\nclass Plug{n}{k}(Base{n}):\n    def "
+            "go{n}(self):\n        return '{k}'\n"
+        ),
         "Meta{n}.known{n}",
         "Meta{n}",
     ),
     "events": (
         "EVENTS{n} = []\n",
-        "from sglang import base{n}\n\nbase{n}.EVENTS{n}.append('{k}')\n\n\ndef go{n}{k}():\n    return '{k}'\n",
+        (
+            "from sglang import base{n}\n\nbase{n}.EVENTS{n}.append('{k}')\n\n\ndef "
+            "go{n}{k}():\n    return '{k}'\n"
+        ),
         "EVENTS{n}",
         "EVENTS{n}",
     ),
     "table filled": (
         "TABLE{n} = {{}}\n",
-        "from sglang.base{n} import TABLE{n}\n\n\ndef go{n}{k}():\n    return '{k}'\n\n\nTABLE{n}['{k}'] = go{n}{k}\n",
+        (
+            "from sglang.base{n} import TABLE{n}\n\n\ndef go{n}{k}():\n    return "
+            "'{k}'\n\n\nTABLE{n}['{k}'] = go{n}{k}\n"
+        ),
         "sorted((key, made()) for key, made in TABLE{n}.items())",
         "TABLE{n}",
     ),
     "methods": (
-        "TABLE{n} = {{}}\n\n\ndef register{n}(made):\n    TABLE{n}[made.__name__] = made\n    return made\n",
-        "from sglang.base{n} import register{n}\n\n\nclass Plug{n}{k}:\n    @register{n}\n    def go{n}{k}(self):\n        return '{k}'\n",
+        (
+            "TABLE{n} = {{}}\n\n\ndef register{n}(made):\n    TABLE{n}[made.__name__] = made\n   "
+            " return made\n"
+        ),
+        (
+            "from sglang.base{n} import register{n}\n\n\nclass Plug{n}{k}:\n    @register{n}\n   "
+            " def go{n}{k}(self):\n        return '{k}'\n"
+        ),
         "sorted((key, made(None)) for key, made in TABLE{n}.items())",
         "TABLE{n}",
     ),
     "defaults": (
         "SEEN{n} = []\n\n\ndef note{n}(value):\n    SEEN{n}.append(value)\n    return value\n",
-        "from sglang.base{n} import note{n}\n\n\ndef go{n}{k}(given=note{n}('{k}')):\n    return given\n",
+        (
+            "from sglang.base{n} import note{n}\n\n\ndef go{n}{k}(given=note{n}('{k}')):\n    "
+            "return given\n"
+        ),
         "SEEN{n}",
         "SEEN{n}",
     ),
@@ -495,7 +560,9 @@ def tell_of_a_registry(draw: Draw, package: Package, n: int) -> None:
     package.add(f"sglang.base{n}", base.format(n=n))
     for k in ("a", "b"):
         package.add(f"sglang.plug{n}.{k}{n}", plug.format(n=n, k=k))
-    loader = _pick(draw, "main", "package", "package from", "try", "function", "names", "walk", "texts")
+    loader = _pick(
+        draw, "main", "package", "package from", "try", "function", "names", "walk", "texts"
+    )
     one, two = f"sglang.plug{n}.a{n}", f"sglang.plug{n}.b{n}"
     if loader == "main":
         package.main(f"import {one}\nimport {two}")
@@ -506,15 +573,22 @@ def tell_of_a_registry(draw: Draw, package: Package, n: int) -> None:
         package.add(f"sglang.plug{n}", f"from . import a{n}, b{n}", package=True)
         package.main(f"from sglang import plug{n}")
     elif loader == "try":
-        package.main(f"try:\n    import {one}\n    from sglang.plug{n} import b{n}\nexcept ImportError:\n    pass")
+        package.main(
+            f"try:\n    import {one}\n    from sglang.plug{n} import b{n}\nexcept ImportError:\n  "
+            "  pass"
+        )
     elif loader == "function":
-        package.add(f"sglang.load{n}", f"def load{n}():\n    import {one}\n    from sglang.plug{n} import b{n}")
+        package.add(
+            f"sglang.load{n}",
+            f"def load{n}():\n    import {one}\n    from sglang.plug{n} import b{n}",
+        )
         package.main(f"from sglang.load{n} import load{n}\n\nload{n}()")
     elif loader == "names":
         package.main(f"import {one} as one{n}, {two} as two{n}")
     elif loader == "walk":
         package.main(
-            f"import pkgutil\n\nfor found in pkgutil.iter_modules(importlib.import_module('sglang.plug{n}').__path__):\n"
+            "import pkgutil\n\nfor found in "
+            f"pkgutil.iter_modules(importlib.import_module('sglang.plug{n}').__path__):\n"
             f"    importlib.import_module('sglang.plug{n}.' + found.name)"
         )
     else:
@@ -525,13 +599,37 @@ def tell_of_a_registry(draw: Draw, package: Package, n: int) -> None:
 
 FACTS = (
     # What is gone is named where no run comes, or where nothing is evaluated.
-    "from sglang.gone.config{n} import Config{n}\n\nAlias{n} = {alias}\n\n\ndef use{n}(given: {annotation} = 1):\n    return given\n",
-    "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from sglang.gone.config{n} import Config{n}\n\n\ndef use{n}(given: '{quoted}' = 1):\n    return given\n",
-    "from sglang.srt.utils import is_hip\n\n_is_hip{n} = is_hip()\nif _is_hip{n}:\n    from sglang.gone.config{n} import Config{n}\n\n\ndef use{n}(given=1):\n    if _is_hip{n}:\n        return Config{n}()\n    return given\n",
-    "from sglang.srt.utils import is_hip\n\n\ndef use{n}(given=1):\n    if is_hip() or given == 'gone':\n        from sglang.gone.config{n} import Config{n}\n\n        return Config{n}()\n    return given\n",
-    "from sglang.gone.config{n} import Config{n}\n\n\ndef use{n}(given=1):\n    return given, isinstance(given, Config{n}), isinstance(given, (int, Config{n}))\n",
-    "from sglang.gone.config{n} import Config{n}\n\n\nclass Own{n}:\n    held: Config{n} = None\n    also: {annotation} = None\n\n\ndef use{n}(given=1):\n    return Own{n}.held, given\n",
-    "from sglang.srt.utils import is_hip\n\n\ndef use{n}(given=1):\n    return [each for each in (1, 2) if is_hip()], [given for _ in (1,) if not is_hip()]\n",
+    (
+        "from sglang.gone.config{n} import Config{n}\n\nAlias{n} = {alias}\n\n\ndef "
+        "use{n}(given: {annotation} = 1):\n    return given\n"
+    ),
+    (
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from sglang.gone.config{n} "
+        "import Config{n}\n\n\ndef use{n}(given: '{quoted}' = 1):\n    return given\n"
+    ),
+    (
+        "from sglang.srt.utils import is_hip\n\n_is_hip{n} = is_hip()\nif _is_hip{n}:\n    from "
+        "sglang.gone.config{n} import Config{n}\n\n\ndef use{n}(given=1):\n    if _is_hip{n}:\n  "
+        "      return Config{n}()\n    return given\n"
+    ),
+    (
+        "from sglang.srt.utils import is_hip\n\n\ndef use{n}(given=1):\n    if is_hip() or given "
+        "== 'gone':\n        from sglang.gone.config{n} import Config{n}\n\n        return "
+        "Config{n}()\n    return given\n"
+    ),
+    (
+        "from sglang.gone.config{n} import Config{n}\n\n\ndef use{n}(given=1):\n    return "
+        "given, isinstance(given, Config{n}), isinstance(given, (int, Config{n}))\n"
+    ),
+    (
+        "from sglang.gone.config{n} import Config{n}\n\n\nclass Own{n}:\n    held: Config{n} = "
+        "None\n    also: {annotation} = None\n\n\ndef use{n}(given=1):\n    return Own{n}.held, "
+        "given\n"
+    ),
+    (
+        "from sglang.srt.utils import is_hip\n\n\ndef use{n}(given=1):\n    return [each for "
+        "each in (1, 2) if is_hip()], [given for _ in (1,) if not is_hip()]\n"
+    ),
 )
 
 
@@ -558,7 +656,10 @@ def tell_of_something_removed(draw: Draw, package: Package, n: int) -> None:
 
 
 WALKS = (
-    "found{n}[module.__name__] = module.Entry{n}().go{n}() if hasattr(module, 'Entry{n}') else None",
+    (
+        "found{n}[module.__name__] = module.Entry{n}().go{n}() if hasattr(module, 'Entry{n}') "
+        "else None"
+    ),
     "found{n}[module.__name__] = getattr(module, 'Entry{n}', dict)",
     "found{n}[module.__name__] = sorted(each for each in dir(module) if each.startswith('Entry'))",
     "found{n}[module.__name__] = vars(module).get('Entry{n}') is not None",
@@ -569,10 +670,17 @@ WALKS = (
 def tell_of_a_walk(draw: Draw, package: Package, n: int) -> None:
     """Somebody imports each module of a package and takes a name of it, if it is there."""
     for k in ("a", "b"):
-        helper = f"from sglang.walk{n}.b{n} import help{n}\n\nVALUE{n} = help{n}()\n" if k == "a" else ""
+        helper = (
+            f"from sglang.walk{n}.b{n} import help{n}\n\nVALUE{n} = help{n}()\n" if k == "a" else ""
+        )
         own = f"def help{n}():\n    return 1\n" if k == "b" else ""
-        entry = f"class Own{k}{n}:\n    def go{n}(self):\n        return '{k}'\n\n\nEntry{n} = Own{k}{n}\n"
-        package.add(f"sglang.walk{n}.{k}{n}", f"{helper}{own}\n\n{entry if draw(st.booleans()) else ''}")
+        entry = (
+            f"class Own{k}{n}:\n    def go{n}(self):\n        return '{k}'\n\n\nEntry{n} = "
+            f"Own{k}{n}\n"
+        )
+        package.add(
+            f"sglang.walk{n}.{k}{n}", f"{helper}{own}\n\n{entry if draw(st.booleans()) else ''}"
+        )
     step = draw(st.sampled_from(WALKS)).format(n=n)
     path = _pick(
         draw,
@@ -584,7 +692,8 @@ def tell_of_a_walk(draw: Draw, package: Package, n: int) -> None:
     package.main(
         f"def walk{n}():\n    found{n} = {{}}\n    for each in pkgutil.iter_modules({path}):\n"
         f"        module = importlib.import_module({name})\n        {step}\n"
-        f"    return sorted(found{n}) + [str(type(each).__name__) for _, each in sorted(found{n}.items())]\n"
+        f"    return sorted(found{n}) + [str(type(each).__name__) for _, each in "
+        f"sorted(found{n}.items())]\n"
     )
     package.ask(f"walk{n}()")
 
@@ -609,13 +718,18 @@ def tell_of_names_in_texts(draw: Draw, package: Package, n: int) -> None:
         f"    def __getitem__(self, name):\n        return getattr(self.of, name)\n\n"
         f"    def keys(self):\n        return []\n"
     )
-    package.ask(draw(st.sampled_from(TEXTS)).format(a=attribute, f=f"field{n}", n=n, v=f"Thing{n}()"))
+    package.ask(
+        draw(st.sampled_from(TEXTS)).format(a=attribute, f=f"field{n}", n=n, v=f"Thing{n}()")
+    )
 
 
 ENUMERATIONS = (
     "[getattr({v}, name)() for name in sorted(dir({v})) if name.startswith('do_')]",
     "[getattr({v}, name)() for name in sorted(dir({v})) if not name.startswith('_')]",
-    "[each() for name, each in inspect.getmembers({v}, inspect.ismethod) if not name.startswith('__')]",
+    (
+        "[each() for name, each in inspect.getmembers({v}, inspect.ismethod) if not "
+        "name.startswith('__')]"
+    ),
     "[getattr({v}, name)() for name in sorted(vars(type({v}))) if name.startswith('do_')]",
     "[getattr({v}, name)() for name in sorted(type({v}).__dict__) if name.startswith('do_')]",
     "[each({v}) for name, each in sorted(vars(type({v})).items()) if name.startswith('do_')]",
@@ -629,18 +743,23 @@ def tell_of_all_members(draw: Draw, package: Package, n: int) -> None:
     package.add(
         f"sglang.m{n}",
         f"__all__ = ['do_a{n}', 'do_b{n}']\n\n\n"
-        f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n        return 'b'\n\n\n"
+        f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n   "
+        "     return 'b'\n\n\n"
         f"def do_a{n}():\n    return 'module a'\n\n\ndef do_b{n}():\n    return 'module b'\n",
     )
     template = draw(st.sampled_from(ENUMERATIONS))
     held = "module" if "__all__" in template else "object"
     value = f"Own{n}()" if held == "object" else f"module{n}"
-    package.main(f"import inspect\n\nimport sglang.m{n} as module{n}\nfrom sglang.m{n} import Own{n}\n")
+    package.main(
+        f"import inspect\n\nimport sglang.m{n} as module{n}\nfrom sglang.m{n} import Own{n}\n"
+    )
     if draw(st.booleans()):
         package.ask(template.format(v=value, n=n))
     else:
         asked = template.format(v="given", n=n)
-        package.add(f"sglang.all{n}", f"import inspect\n\nfrom sglang import m{n} as module{n}\n\n\n")
+        package.add(
+            f"sglang.all{n}", f"import inspect\n\nfrom sglang import m{n} as module{n}\n\n\n"
+        )
         package.add(f"sglang.all{n}", f"def all{n}(given):\n    return {asked}\n")
         package.main(f"from sglang.all{n} import all{n}")
         package.ask(f"all{n}({value})")
@@ -649,7 +768,10 @@ def tell_of_all_members(draw: Draw, package: Package, n: int) -> None:
 DISPATCHES = (
     ("class Kind{n}(Enum):\n    act{n} = 1\n", "getattr(given, Kind{n}.act{n}.name)()"),
     ("class Kind{n}(Enum):\n    one = 'act{n}'\n", "getattr(given, Kind{n}.one.value)()"),
-    ("def send{n}(given, **more):\n    return [getattr(given, key)() for key in more]\n", "send{n}(given, act{n}=1)"),
+    (
+        "def send{n}(given, **more):\n    return [getattr(given, key)() for key in more]\n",
+        "send{n}(given, act{n}=1)",
+    ),
     (
         "@dataclass\nclass Flags{n}:\n    act{n}: bool = True\n",
         "[getattr(given, each.name)() for each in fields(Flags{n})]",
@@ -660,7 +782,10 @@ DISPATCHES = (
     ),
     ("WORDS{n} = 'none act{n}'.split()\n", "getattr(given, WORDS{n}[1])()"),
     ("TABLE{n} = {{'act{n}': 1}}\n", "[getattr(given, key)() for key in TABLE{n}]"),
-    ("Point{n} = namedtuple('Point{n}', 'act{n} other')\n", "[getattr(given, key)() for key in Point{n}._fields[:1]]"),
+    (
+        "Point{n} = namedtuple('Point{n}', 'act{n} other')\n",
+        "[getattr(given, key)() for key in Point{n}._fields[:1]]",
+    ),
     ("NAME{n} = 'act{n}'\n", "methodcaller(NAME{n})(given)"),
     ("PLACE{n} = 'sglang.m{n}:Thing{n}.act{n}'\n", "getattr(given, PLACE{n}.rpartition('.')[2])()"),
 )
@@ -672,7 +797,8 @@ def tell_of_a_dispatch(draw: Draw, package: Package, n: int) -> None:
     written, asked = draw(st.sampled_from(DISPATCHES))
     package.add(
         f"sglang.d{n}",
-        "import inspect\nfrom collections import namedtuple\nfrom dataclasses import dataclass, fields\n"
+        "import inspect\nfrom collections import namedtuple\nfrom dataclasses import dataclass, "
+        "fields\n"
         "from enum import Enum\nfrom operator import methodcaller\n\n" + written.format(n=n),
     )
     package.add(f"sglang.d{n}", f"\n\ndef dispatch{n}(given):\n    return {asked.format(n=n)}\n")
@@ -690,19 +816,29 @@ LISTINGS = (
 
 
 def tell_of_a_listing(draw: Draw, package: Package, n: int) -> None:
-    """A function lists what is in the class that it is given: as an argument, in a list, or as a decorator."""
+    """A function lists what is in the class that it is given: as an argument, in a list, or as a
+    decorator.
+    """
     listing = draw(st.sampled_from(LISTINGS)).format(n=n)
     package.add(
         f"sglang.l{n}",
-        f"FOUND{n} = []\n\n\ndef list{n}(kind):\n    FOUND{n}.extend({listing})\n    return kind\n\n\n"
-        f"def list_all{n}(kinds):\n    return [list{n}(kind).__name__ for kind in kinds], FOUND{n}\n",
+        f"FOUND{n} = []\n\n\ndef list{n}(kind):\n    FOUND{n}.extend({listing})\n    return "
+        "kind\n\n\n"
+        f"def list_all{n}(kinds):\n    return [list{n}(kind).__name__ for kind in kinds], "
+        f"FOUND{n}\n",
     )
     way = _pick(draw, "argument", "list", "display", "decorator")
-    text = f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n        return 'b'\n"
+    text = (
+        f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n    "
+        "    return 'b'\n"
+    )
     if way == "decorator":
         text = f"from sglang.l{n} import list{n}\n\n\n@list{n}\n{text}"
     package.add(f"sglang.m{n}", f"{text}\n\nKINDS{n} = [Own{n}]\n")
-    package.main(f"from sglang.l{n} import FOUND{n}, list{n}, list_all{n}\nfrom sglang.m{n} import KINDS{n}, Own{n}")
+    package.main(
+        f"from sglang.l{n} import FOUND{n}, list{n}, list_all{n}\nfrom sglang.m{n} import "
+        f"KINDS{n}, Own{n}"
+    )
     asked = {
         "argument": f"(list{n}(Own{n}).__name__, FOUND{n})",
         "list": f"list_all{n}([Own{n}])",
@@ -713,12 +849,24 @@ def tell_of_a_listing(draw: Draw, package: Package, n: int) -> None:
 
 
 LAZY = (
-    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module(f'{{__name__}}.{{name}}')\n",
-    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module('.' + name, __package__)\n",
-    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module(__name__ + '.' + name)\n",
-    "_WHERE = {{'s{n}': 'sglang.lazy{n}.s{n}'}}\n\n\ndef __getattr__(name):\n    import importlib\n\n"
-    "    if name not in _WHERE:\n        raise AttributeError(name)\n    return importlib.import_module(_WHERE[name])\n",
-    "def __getattr__(name):\n    if name != 's{n}':\n        raise AttributeError(name)\n    from sglang.lazy{n} import s{n}\n\n"
+    (
+        "import importlib\n\n\ndef __getattr__(name):\n    return "
+        "importlib.import_module(f'{{__name__}}.{{name}}')\n"
+    ),
+    (
+        "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module('.' + "
+        "name, __package__)\n"
+    ),
+    (
+        "import importlib\n\n\ndef __getattr__(name):\n    return "
+        "importlib.import_module(__name__ + '.' + name)\n"
+    ),
+    "_WHERE = {{'s{n}': 'sglang.lazy{n}.s{n}'}}\n\n\ndef __getattr__(name):\n    import "
+    "importlib\n\n"
+    "    if name not in _WHERE:\n        raise AttributeError(name)\n    return "
+    "importlib.import_module(_WHERE[name])\n",
+    "def __getattr__(name):\n    if name != 's{n}':\n        raise AttributeError(name)\n    "
+    "from sglang.lazy{n} import s{n}\n\n"
     "    return s{n}\n",
 )
 
@@ -734,12 +882,19 @@ def tell_of_a_lazy_package(draw: Draw, package: Package, n: int) -> None:
 FAMILIES = (
     "class Top{n}(Base{n}):\n    def step{n}(self):\n        return 'top'\n",
     "class Top{n}(Base{n}):\n    def step{n}(self):\n        return 'top ' + super().step{n}()\n",
-    "class Mixin{n}:\n    def step{n}(self):\n        return 'mixin'\n\n\nclass Top{n}(Mixin{n}, Base{n}):\n    pass\n",
+    (
+        "class Mixin{n}:\n    def step{n}(self):\n        return 'mixin'\n\n\nclass "
+        "Top{n}(Mixin{n}, Base{n}):\n    pass\n"
+    ),
     "class Top{n}(Base{n}):\n    step{n} = lambda self: 'top'\n",
     "class Top{n}(Base{n}):\n    pass\n\n\nTop{n}.step{n} = lambda self: 'patched'\n",
     "class Top{n}(Base{n}):\n    def __getattr__(self, name):\n        return lambda: name\n",
-    "class Top{n}(Base{n}):\n    @property\n    def step{n}(self):\n        return lambda: 'property'\n",
-    "class Top{n}(Base{n}, metaclass=ABCMeta):\n    @abstractmethod\n    def step{n}(self):\n        pass\n\n\n"
+    (
+        "class Top{n}(Base{n}):\n    @property\n    def step{n}(self):\n        return lambda: "
+        "'property'\n"
+    ),
+    "class Top{n}(Base{n}, metaclass=ABCMeta):\n    @abstractmethod\n    def step{n}(self):\n    "
+    "    pass\n\n\n"
     "class Top{n}(Top{n}):\n    def step{n}(self):\n        return 'made'\n",
 )
 
@@ -749,12 +904,17 @@ def tell_of_a_family(draw: Draw, package: Package, n: int) -> None:
     own = f"    def step{n}(self):\n        return 'base'\n" if draw(st.booleans()) else ""
     package.add(
         f"sglang.base{n}",
-        f"class Root{n}:\n    def step{n}(self):\n        return 'root'\n\n    def never{n}(self):\n        return 0\n\n\n"
+        f"class Root{n}:\n    def step{n}(self):\n        return 'root'\n\n    def "
+        f"never{n}(self):\n        return 0\n\n\n"
         f"class Base{n}(Root{n}):\n    def go{n}(self):\n        return self.step{n}()\n\n{own}",
     )
     family = draw(st.sampled_from(FAMILIES)).format(n=n)
     package.add(
-        f"sglang.m{n}", f"from abc import ABCMeta, abstractmethod\n\nfrom sglang.base{n} import Base{n}\n\n\n{family}"
+        f"sglang.m{n}",
+        (
+            f"from abc import ABCMeta, abstractmethod\n\nfrom sglang.base{n} import "
+            f"Base{n}\n\n\n{family}"
+        ),
     )
     package.main(f"from sglang.m{n} import Top{n}")
     package.ask(f"Top{n}().go{n}()")
@@ -771,15 +931,24 @@ def tell_of_an_order(draw: Draw, package: Package, n: int) -> None:
     ]
     names = ("a", "b", "c")
     for number, k in enumerate(names):
-        others = [f"import sglang.{other}{n}" for other in names[number + 1 :] if draw(st.booleans())]
+        others = [
+            f"import sglang.{other}{n}" for other in names[number + 1 :] if draw(st.booleans())
+        ]
         text = "\n".join([f"import sglang.log{n}", f"from sglang.log{n} import LOG{n}", *others])
-        package.add(f"sglang.{k}{n}", f"{text}\n\n{draw(st.sampled_from(acts)).format(k=k)}\nVALUE{n} = '{k}'\n")
+        package.add(
+            f"sglang.{k}{n}",
+            f"{text}\n\n{draw(st.sampled_from(acts)).format(k=k)}\nVALUE{n} = '{k}'\n",
+        )
     order = draw(st.permutations(names))
-    lines = [_pick(draw, f"import sglang.{k}{n}", f"from sglang.{k}{n} import VALUE{n} as {k}{n}") for k in order]
+    lines = [
+        _pick(draw, f"import sglang.{k}{n}", f"from sglang.{k}{n} import VALUE{n} as {k}{n}")
+        for k in order
+    ]
     package.main("\n".join(lines))
     package.main(f"from sglang.log{n} import LOG{n}, step{n}")
     package.ask(
-        f"(LOG{n}, step{n}(), {_pick(draw, '1', 'sys.modules.get(f' + repr(f'sglang.a{n}') + ') is not None')})"
+        f"(LOG{n}, step{n}(), "
+        f"{_pick(draw, '1', 'sys.modules.get(f' + repr(f'sglang.a{n}') + ') is not None')})"
     )
 
 

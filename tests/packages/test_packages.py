@@ -25,7 +25,9 @@ ARCHIVES = sorted((Path(__file__).parents[1] / "programs" / "packages").glob("*.
 
 def shown(files: dict[str, str]) -> str:
     """Write the files of a package as an archive has them."""
-    return "\n".join(f"-- {path.removeprefix('python/')} --\n{text}" for path, text in sorted(files.items()))
+    return "\n".join(
+        f"-- {path.removeprefix('python/')} --\n{text}" for path, text in sorted(files.items())
+    )
 
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.stem)
@@ -33,7 +35,9 @@ def test_package_prints_the_same(archive: Path) -> None:
     files = {f"python/{path}": text for path, text in read_archive(archive).items()}
     with Programs() as programs:
         outcome = programs.printed(files)
-        assert outcome.printed, f"the program prints nothing: it cannot tell a difference ({outcome.error})"
+        assert outcome.printed, (
+            f"the program prints nothing: it cannot tell a difference ({outcome.error})"
+        )
         assert difference(files, programs) is None
 
 

@@ -1,4 +1,6 @@
-"""What earlier runs left, and what is folded ahead, changes how long an analysis takes, and nothing that it says."""
+"""What earlier runs left, and what is folded ahead, changes how long an analysis takes, and nothing
+that it says.
+"""
 
 import time
 from collections.abc import Iterator
@@ -27,7 +29,9 @@ _RULES = (
     + rule("fact", "fact-hip", calls=["sglang.srt.utils.is_hip"], value=False)
     + rule("keep", "keep-notes", paths=["notes/**"])
     + rule("keep", "keep-kernels", paths=["kernels/**"])
-    + rule("remove", "remove-gone", feature="another platform", modules=["sglang.gone", "sglang.other"])
+    + rule(
+        "remove", "remove-gone", feature="another platform", modules=["sglang.gone", "sglang.other"]
+    )
     + rule("sibling_package", "kernels", folder="kernels/fast")
 )
 LAUNCH, PARTS = "python/sglang/launch_server.py", "python/sglang/parts.py"
@@ -43,12 +47,16 @@ def _rules(folder: Path, more: str = "") -> Ruleset:
     return small_rules(folder, more, root=_RULES)
 
 
-def _said(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache, **more: Any) -> dict[str, Any]:
+def _said(
+    folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache, **more: Any
+) -> dict[str, Any]:
     """All that an analysis says, ready to be compared."""
     return asdict(analyse(Run(make_tree(folder, files), rules, 1, Silent(), cache), **more))
 
 
-def _found(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any], **more: Any) -> bool:
+def _found(
+    folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any], **more: Any
+) -> bool:
     """Whether the analysis of an earlier run was used; either way it is what a cold run says."""
     cache = Cache(folder.parent / "cache")
     assert _said(folder, files, rules, cache, **more) == cold
@@ -67,11 +75,17 @@ _CHANGES: dict[str, tuple[bool, dict[str, str | None]]] = {
         {"notes/use.py": FILES["notes/use.py"] + "print(public)\n"},
     ),
     "a companion": (False, {"kernels/fast/__init__.py": "RATE = 3\n"}),
-    "a kernel names something": (False, {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint only_hip;\n'}),
+    "a kernel names something": (
+        False,
+        {"python/sglang/data/kernel.cu": '#include "kernel.h"\nint only_hip;\n'},
+    ),
     "a module came": (False, {"python/sglang/fresh.py": ""}),
     "a module went": (False, {"python/sglang/gone.py": None}),
     "a removed module names a method": (False, {"python/sglang/gone.py": "Engine().public()\n"}),
-    "a kept module names more": (False, {LAUNCH: FILES[LAUNCH].replace(".run()", ".run(), start().public()")}),
+    "a kept module names more": (
+        False,
+        {LAUNCH: FILES[LAUNCH].replace(".run()", ".run(), start().public()")},
+    ),
     "a kept module needs a removed one": (False, dict(_RESCUING)),
 }
 
@@ -93,7 +107,9 @@ def test_other_rules_and_files_that_cannot_be_written_are_another_analysis(tmp_p
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     other = _rules(tmp_path / "other", rule("keep", "keep-docs", paths=["docs/**"]))
-    assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, Cache()))
+    assert not _found(
+        tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, Cache())
+    )
     stay = {"unwritable": {PARTS: "cannot be written"}}
     cold = _said(tmp_path / "cold stay", FILES, rules, Cache(), **stay)
     assert not _found(tmp_path / "warm stay", FILES, rules, cold, **stay)
@@ -107,11 +123,15 @@ def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
         yield files | {path: text.replace("return ", "return not ")}
 
 
-@pytest.mark.parametrize("archive", sorted((PROGRAMS / "symbols").glob("*.txtar")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "archive", sorted((PROGRAMS / "symbols").glob("*.txtar")), ids=lambda path: path.stem
+)
 def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
     """Foldings of earlier runs are used again: each in a world that answers as it did."""
     rules = _rules(tmp_path)
-    files = {path: text for path, text in read_program(archive).files.items() if path.endswith(".py")}
+    files = {
+        path: text for path, text in read_program(archive).files.items() if path.endswith(".py")
+    }
     cache = Cache(tmp_path / "cache")
     _said(tmp_path / "first", files, rules, cache)
     for number, edited in enumerate(_edits(files)):
@@ -121,7 +141,9 @@ def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
 
 
 def test_what_lies_beside_the_package_sees_the_modules_that_stay(tmp_path: Path) -> None:
-    """A module that a rule removes is rescued by code that needs it: then it is there for a companion, too."""
+    """A module that a rule removes is rescued by code that needs it: then it is there for a
+    companion, too.
+    """
     rules, path = _rules(tmp_path), "kernels/fast/__init__.py"
     tree = make_tree(tmp_path / "rescued", FILES | _RESCUING)
     found = analyse(Run(tree, rules, 1, Silent()))
@@ -151,7 +173,9 @@ _LEADING = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> UpstreamTree:
-    return make_tree(tmp_path / "tree", {f"python/sglang/{name}": text for name, text in _LEADING.items()})
+    return make_tree(
+        tmp_path / "tree", {f"python/sglang/{name}": text for name, text in _LEADING.items()}
+    )
 
 
 @pytest.fixture
@@ -159,7 +183,9 @@ def rules(tmp_path: Path) -> Ruleset:
     return small_rules(tmp_path, root=_SERVED)
 
 
-def _engine(tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None) -> FoldEngine:
+def _engine(
+    tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None
+) -> FoldEngine:
     environment = build_environment(tree, rules, jobs=1)
     return FoldEngine(tree, environment, jobs=jobs, cache=cache, leads=FileGraph(tree, rules).leads)
 
@@ -170,7 +196,11 @@ def _path(name: str) -> str:
 
 @pytest.mark.parametrize("cached", [False, True])
 def test_other_processes_go_on_with_what_a_module_imports(
-    tree: UpstreamTree, rules: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
+    tree: UpstreamTree,
+    rules: Ruleset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cached: bool,
 ) -> None:
     monkeypatch.setattr(workers, "_SERIAL_BYTES", 0)
     with _engine(tree, rules, 1) as alone:
@@ -178,7 +208,9 @@ def test_other_processes_go_on_with_what_a_module_imports(
     with _engine(tree, rules, 2, Cache(tmp_path / "cache") if cached else None) as engine:
         # Two modules, so that the processes start.
         list(engine.fold([_path("serve"), _path("__init__")]))
-        ahead = [_path(n) for n in ("deep/__init__", "deep/first", "deep/second", "deep/third", "side")]
+        ahead = [
+            _path(n) for n in ("deep/__init__", "deep/first", "deep/second", "deep/third", "side")
+        ]
         # Neither what only a text names nor what a rule removes.
         assert sorted(engine.folded) == sorted([_path("serve"), _path("__init__"), *ahead])
         assert FileGraph(tree, rules).build(engine.fold) == expected
@@ -190,7 +222,12 @@ def test_a_wave_is_handed_out_in_parts_that_leave_no_process_waiting(tmp_path: P
     sizes = {"large": 900, "middle": 500, "small": 60, "smaller": 40, "least": 20}
     tree = make_tree(tmp_path / "tree", {_path(name): "#" * size for name, size in sizes.items()})
     groups = workers.chunks(tree, [(_path(name), NOTHING) for name in sorted(sizes)], 100)
-    assert [[Path(p).stem for p, _ in g] for g in groups] == [["large"], ["middle"], ["small", "smaller"], ["least"]]
+    assert [[Path(p).stem for p, _ in g] for g in groups] == [
+        ["large"],
+        ["middle"],
+        ["small", "smaller"],
+        ["least"],
+    ]
 
 
 def test_what_an_earlier_run_folded_is_not_folded_ahead(

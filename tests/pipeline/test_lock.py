@@ -32,7 +32,9 @@ def _write(path: Path, manifest: Manifest) -> None:
 
 def test_the_lock_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "reports/p/shrink.lock.json"
-    assert [finding.message for finding in lock_findings(path, _manifest())] == ["there is no lock to compare with"]
+    assert [finding.message for finding in lock_findings(path, _manifest())] == [
+        "there is no lock to compare with"
+    ]
     _write(path, _manifest())
     assert not lock_findings(path, _manifest())
     assert neighbours(path) == ["shrink.lock.json"]
@@ -45,7 +47,9 @@ def test_a_broken_lock(tmp_path: Path) -> None:
         lock_findings(tmp_path / "lock", _manifest())
 
 
-def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_cannot_be_written_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "lock"
     _write(path, _manifest())
     before = path.read_text()

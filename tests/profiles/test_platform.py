@@ -1,4 +1,6 @@
-"""What the shipped rules say of the predicates by which upstream asks for a platform, wherever they are defined."""
+"""What the shipped rules say of the predicates by which upstream asks for a platform, wherever they
+are defined.
+"""
 
 from pathlib import Path
 
@@ -24,6 +26,8 @@ PREDICATES: dict[str, bool | None] = {
 def test_predicates(tmp_path: Path, predicate: str) -> None:
     asking = f"from sglang.srt.utils import {predicate}\n\nanswer = {predicate}()\n"
     defined = f"def {predicate}():\n    return ask()\n"
-    tree = make_tree(tmp_path, {"python/sglang/srt/utils.py": defined, "python/sglang/a.py": asking})
+    tree = make_tree(
+        tmp_path, {"python/sglang/srt/utils.py": defined, "python/sglang/a.py": asking}
+    )
     found = build_environment(tree, load_profile("deepseek"), jobs=1).resolve("sglang.a", "answer")
     assert (found.truth if isinstance(found, Known) else None) is PREDICATES[predicate], found

@@ -1,4 +1,6 @@
-"""The shipped profiles, from the widest to the narrowest; and a profile of another family, one file of rules beside the shipped ones."""
+"""The shipped profiles, from the widest to the narrowest; and a profile of another family, one file
+of rules beside the shipped ones.
+"""
 
 import subprocess
 from itertools import pairwise
@@ -25,11 +27,15 @@ REMOVED_BY = {
     "refuse-moe-runners-by-name": ("minimal-moe-runners",),
     "refuse-sequence-parallel-norms": ("no-sequence-parallel-norms", "no-sequence-parallel-pass"),
 }
-"""Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse."""
+"""Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse.
+"""
 
 
 def test_the_profiles_are_those() -> None:
-    assert {path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml")} == {*PROFILES, "qwen3"}
+    assert {path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml")} == {
+        *PROFILES,
+        "qwen3",
+    }
 
 
 @pytest.mark.parametrize(("wide", "narrow"), list(pairwise(PROFILES)))
@@ -40,12 +46,22 @@ def test_a_narrower_profile_has_all_rules_of_the_wider_one(wide: str, narrow: st
     # A rule that only keeps may go, when the narrower profile removes what it keeps.
     assert all(isinstance(rule, Api | Root | Walk) for rule in gone.values()), gone
     removed = [
-        m for name, rule in after.items() if name not in before and isinstance(rule, Remove) for m in rule.modules
+        m
+        for name, rule in after.items()
+        if name not in before and isinstance(rule, Remove)
+        for m in rule.modules
     ]
     kept = {m for rule in gone.values() if isinstance(rule, Root) for m in rule.modules}
-    kept |= {f"{rule.package}.{m}" for rule in gone.values() if isinstance(rule, Walk) for m in rule.keep}
+    kept |= {
+        f"{rule.package}.{m}" for rule in gone.values() if isinstance(rule, Walk) for m in rule.keep
+    }
     # A program beside the server may stay for what it defines: running it is a named error.
-    programs = {m for path in PROGRAMS for rule in load_rules([RULES_FOLDER / path]).roots for m in rule.modules}
+    programs = {
+        m
+        for path in PROGRAMS
+        for rule in load_rules([RULES_FOLDER / path]).roots
+        for m in rule.modules
+    }
     assert (kept - programs).issubset(removed)
     assert len(after) > len(before)
 
@@ -79,7 +95,9 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> World:
     included = ", ".join(f'"{name}"' for name in (*SHIPPED, "llama"))
     files = {f"{name}.toml": (RULES_FOLDER / f"{name}.toml").read_text("utf-8") for name in SHIPPED}
     files["llama.toml"] = OWN.read_text("utf-8")
-    files["profiles/llama.toml"] = f'description = "Llama on NVIDIA GPUs."\ninclude = [{included}]\n'
+    files["profiles/llama.toml"] = (
+        f'description = "Llama on NVIDIA GPUs."\ninclude = [{included}]\n'
+    )
     write(folder / "rules", files)
     world = World(folder, profile="llama")
     world.shrink().expect(0)
@@ -106,14 +124,22 @@ def test_the_tree_keeps_its_family_and_drops_the_other(llama: World) -> None:
 
 
 def test_what_named_the_other_family_goes(llama: World) -> None:
-    for path in (f"{PACKAGE}/configs/table.py", f"{PACKAGE}/layers/attention/__init__.py", f"{PACKAGE}/server_args.py"):
+    for path in (
+        f"{PACKAGE}/configs/table.py",
+        f"{PACKAGE}/layers/attention/__init__.py",
+        f"{PACKAGE}/server_args.py",
+    ):
         text = (llama.out / path).read_text().lower()
         for word in ("deepseek", "mla", "ascend", "npu"):
             assert word not in text, (path, word)
 
 
 def test_untouched_files_stay_byte_for_byte(llama: World) -> None:
-    for path in (f"{PACKAGE}/models/registry.py", f"{PACKAGE}/models/llama.py", f"{PACKAGE}/configs/llama.py"):
+    for path in (
+        f"{PACKAGE}/models/registry.py",
+        f"{PACKAGE}/models/llama.py",
+        f"{PACKAGE}/configs/llama.py",
+    ):
         assert (llama.out / path).read_text() == FILES[path]
 
 

@@ -1,4 +1,6 @@
-"""Small programs for the graph tests: a tree in a folder, what is kept of it, and the programs of `graphs.txt`."""
+"""Small programs for the graph tests: a tree in a folder, what is kept of it, and the programs of
+`graphs.txt`.
+"""
 
 import hashlib
 import re
@@ -12,14 +14,23 @@ from shrinker.program.reach import FileGraph
 from shrinker.ruleset import Keep, Remove, Root, Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, SourceFile, UpstreamTree
+from shrinker.values.upstream import (
+    PACKAGE_PREFIX,
+    DeclaredPackage,
+    Identity,
+    SourceFile,
+    UpstreamTree,
+)
 from tests.small import content, write
 
 
 def tree_of(root: Path) -> UpstreamTree:
     """What `source` would give for the files below a folder."""
     found = {path: data for path, data in content(root).items() if "__pycache__" not in path}
-    files = [SourceFile(path, hashlib.sha256(data).hexdigest(), len(data)) for path, data in sorted(found.items())]
+    files = [
+        SourceFile(path, hashlib.sha256(data).hexdigest(), len(data))
+        for path, data in sorted(found.items())
+    ]
     return UpstreamTree(
         identity=Identity("path", "path:small", None, None, False),
         root=root,
@@ -29,8 +40,13 @@ def tree_of(root: Path) -> UpstreamTree:
 
 
 def write_below(root: Path, files: Mapping[str, str]) -> Path:
-    """The folder, with files below its package; those whose names begin with slashes lie below the folder itself."""
-    return write(root, {p.lstrip("/") if p.startswith("/") else PACKAGE_PREFIX + p: t for p, t in files.items()})
+    """The folder, with files below its package; those whose names begin with slashes lie below the
+    folder itself.
+    """
+    return write(
+        root,
+        {p.lstrip("/") if p.startswith("/") else PACKAGE_PREFIX + p: t for p, t in files.items()},
+    )
 
 
 def write_tree(root: Path, files: Mapping[str, str]) -> UpstreamTree:
@@ -45,13 +61,17 @@ _FILE = re.compile(r"^-- (.+?) -- ?(.*)\n", re.MULTILINE)
 
 
 def rules_of(*modules: str, roots: tuple[Root, ...] = (), **fields: Any) -> Ruleset:
-    """The rules of a small tree, `sglang.main` a root where no other is said; `fields` are those of `Ruleset`."""
+    """The rules of a small tree, `sglang.main` a root where no other is said; `fields` are those of
+    `Ruleset`.
+    """
     entry = Root(id="entry", why=WHY, modules=modules or ("sglang.main",))
     return Ruleset(roots=(entry, *roots), **fields)
 
 
 def build(tree: UpstreamTree, rules: Ruleset) -> tuple[Graph, dict[str, FoldedModule]]:
-    """The graph of a small tree and its folded modules, once every removed module that is run is rescued."""
+    """The graph of a small tree and its folded modules, once every removed module that is run is
+    rescued.
+    """
     with FoldEngine(tree, build_environment(tree, rules, jobs=1), jobs=1) as engine:
         while True:
             graph, folded = FileGraph(tree, rules).build(engine.fold, engine.rescued)

@@ -1,4 +1,6 @@
-"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of both; targets of a crate."""
+"""Which distributions stay: first what must, then what goes, and what `why` and `why-not` say of
+both; targets of a crate.
+"""
 
 import json
 import tomllib
@@ -28,8 +30,12 @@ TABLE = (
     Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),
     Distribution(id="spans", why=WHY, name="spans-sdk", imports=("spans.sdk",)),
     Distribution(id="bus", why=WHY, name="spans-bus", imports=("spans.bus",)),
-    Distribution(id="builder", why=WHY, name="builder", imports=("builder",), needed_by=("cache_of_kernels",)),
-    Distribution(id="cache", why=WHY, name="cache-of-kernels", imports=("kernelcache",), needed_by=("numpy",)),
+    Distribution(
+        id="builder", why=WHY, name="builder", imports=("builder",), needed_by=("cache_of_kernels",)
+    ),
+    Distribution(
+        id="cache", why=WHY, name="cache-of-kernels", imports=("kernelcache",), needed_by=("numpy",)
+    ),
     Distribution(id="probe", why=WHY, name="stack-probe", commands=("stack-probe",)),
     Distribution(id="pinned", why=WHY, name="pinned", always=True),
 )
@@ -38,10 +44,15 @@ LISTING = Listing(id="report", why=WHY, modules=("sglang.report",))
 
 
 def decide(
-    folder: Path, sources: dict[str, str], *dependencies: str, extras: dict[str, tuple[str, ...]] | None = None
+    folder: Path,
+    sources: dict[str, str],
+    *dependencies: str,
+    extras: dict[str, tuple[str, ...]] | None = None,
 ) -> tuple[Distributions, Graph, dict[str, FoldedModule]]:
     tree: UpstreamTree = write_tree(folder, {"__init__.py": "", "lost.py": "", **sources})
-    tree = replace(tree, declared=DeclaredPackage("sglang", "", tuple(sorted(dependencies)), extras or {}, {}))
+    tree = replace(
+        tree, declared=DeclaredPackage("sglang", "", tuple(sorted(dependencies)), extras or {}, {})
+    )
     rules = rules_of(distributions=TABLE, removes=(GONE,), listings=(LISTING,))
     graph, folded = build(tree, rules)
     return decide_distributions(tree, rules, graph, folded, written_imports(tree)), graph, folded
@@ -61,7 +72,10 @@ def row(found: Distributions) -> Row:
                 ("numpy>=1", "import numpy"),
                 ("Num.Py_x", "import num_py_x.linalg as n"),
                 ("pyzmq", "def f():\n    import zmq"),
-                ("pyzmq", "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass"),
+                (
+                    "pyzmq",
+                    "try:\n    from zmq.asyncio import Context\nexcept ImportError:\n    pass",
+                ),
                 ("pyzmq", "import importlib\nimportlib.import_module('zmq')"),
                 ("pyzmq", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zmq"),
                 ("spans-sdk", "from spans import sdk"),
@@ -82,11 +96,17 @@ def row(found: Distributions) -> Row:
         ("dropped", "spans-sdk", {"main.py": "from spans import bus"}),
         ("dropped", "cache-of-kernels", {"main.py": ""}),
         ("dropped", "stack-probe", {"main.py": "stack = probe = 1"}),
-        ("dropped", "pyzmq", {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"}),
+        (
+            "dropped",
+            "pyzmq",
+            {"main.py": "import sglang.report", "report.py": "NAMES = ['pyzmq', 'zmq']"},
+        ),
         ("dropped", "pyzmq", {"main.py": "'''zmq'''\nKEY = 'zmqs'"}),
     ],
 )
-def test_why_one_stays_or_goes(tmp_path: Path, state: str, requirement: str, sources: dict[str, str]) -> None:
+def test_why_one_stays_or_goes(
+    tmp_path: Path, state: str, requirement: str, sources: dict[str, str]
+) -> None:
     found, _, _ = decide(tmp_path, sources, requirement)
     assert row(found).state == state
     assert found.dependencies == (() if state == "dropped" else (requirement,))
@@ -95,7 +115,9 @@ def test_why_one_stays_or_goes(tmp_path: Path, state: str, requirement: str, sou
 
 
 def test_kept_because_it_is_loaded_by_what_is_kept(tmp_path: Path) -> None:
-    found, _, _ = decide(tmp_path, {"main.py": "import numpy"}, "builder", "cache-of-kernels", "numpy")
+    found, _, _ = decide(
+        tmp_path, {"main.py": "import numpy"}, "builder", "cache-of-kernels", "numpy"
+    )
     assert {r.name: (r.state, r.needed_by) for r in found.rows} == {
         "builder": ("needed", "cache_of_kernels"),
         "cache-of-kernels": ("needed", "numpy"),
@@ -160,7 +182,9 @@ def test_why_and_why_not(tmp_path: Path) -> None:
     for query in ("scipy", "distribution:scipy"):
         (answer,) = why_not(run, query)
         assert (answer.path, answer.rule) == ("distribution:scipy", "unreachable")
-        assert answer.named_by[0] == Site("python/sglang/lost.py", 1, "itself removed (unreachable)")
+        assert answer.named_by[0] == Site(
+            "python/sglang/lost.py", 1, "itself removed (unreachable)"
+        )
         with pytest.raises(InputError, match="is not in the generated tree"):
             why(run, query)
     with pytest.raises(InputError, match="is kept"):
@@ -171,7 +195,10 @@ CRATE = read_archive(Path(__file__).with_name("crate.txtar"))["Cargo.toml"]
 
 
 def _cut(root: Path, crate: str) -> str:
-    files = {f"/g/{path}": "" for path in ("src/main.rs", "benches/first.rs", "benches/by_name.rs", "benches/stays.rs")}
+    files = {
+        f"/g/{path}": ""
+        for path in ("src/main.rs", "benches/first.rs", "benches/by_name.rs", "benches/stays.rs")
+    }
     tree = write_tree(root, {**files, "/g/Cargo.toml": crate})
     gone = ("g/benches/first.rs", "g/benches/by_name.rs")
     kept = {path: "" for path in tree.by_path if path not in gone}

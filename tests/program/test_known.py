@@ -58,7 +58,11 @@ def counts():
 
 
 def test_names(tmp_path: Path) -> None:
-    files = {"__init__.py": "", "one.py": SOURCE, "other.py": "def is_hip(): ...\ndef helper(): ...\n"}
+    files = {
+        "__init__.py": "",
+        "one.py": SOURCE,
+        "other.py": "def is_hip(): ...\ndef helper(): ...\n",
+    }
     tree, rules = write_tree(tmp_path, files), rules_of("sglang.one", facts=FACTS)
     environment = build_environment(tree, rules, jobs=1)
     path = "python/sglang/one.py"

@@ -1,4 +1,6 @@
-"""Imports, packages, data files, native sources and strings that name them; what must not be an edge comes first."""
+"""Imports, packages, data files, native sources and strings that name them; what must not be an
+edge comes first.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,7 +11,16 @@ from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.reach import FileGraph
 from shrinker.values.folded import FoldedModule
-from tests.program.small_tree import build, edge_kinds, graph_of, names, outcome, read_programs, rules_of, write_tree
+from tests.program.small_tree import (
+    build,
+    edge_kinds,
+    graph_of,
+    names,
+    outcome,
+    read_programs,
+    rules_of,
+    write_tree,
+)
 
 PROGRAMS = read_programs()
 
@@ -33,16 +44,28 @@ EDGES = {
     "a name of it": ("from sglang.other import thing", "import"),
     "star": ("from sglang.other import *", "import"),
     "local": ("def f():\n    import sglang.other", "import-local"),
-    "for types": ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.other", "import-type"),
+    "for types": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import sglang.other",
+        "import-type",
+    ),
     "its dotted name": ('x = "sglang.other"', "string"),
     "a definition in it": ('x = "sglang.other.Thing"', "string"),
     "a method in it": ('x = "sglang.other.Thing.method"', "string"),
     "an entry point": ('x = "sglang.other:thing"', "string"),
     "import_module": ('import importlib\nimportlib.import_module("sglang.other")', "string"),
-    "import_module, relative": ('import importlib\nimportlib.import_module(".other", __package__)', "string"),
-    "import_module, pattern": ('import importlib\nimportlib.import_module(f"sglang.oth{x}")', "string"),
+    "import_module, relative": (
+        'import importlib\nimportlib.import_module(".other", __package__)',
+        "string",
+    ),
+    "import_module, pattern": (
+        'import importlib\nimportlib.import_module(f"sglang.oth{x}")',
+        "string",
+    ),
     "import_module, end": ('import importlib\nimportlib.import_module(f"{p}.other")', "string"),
-    "a computed import beside its name": ('import importlib\nN = ["other"]\nimportlib.import_module(N[0])', "string"),
+    "a computed import beside its name": (
+        'import importlib\nN = ["other"]\nimportlib.import_module(N[0])',
+        "string",
+    ),
     "a command line": ('x = "run python3 -m sglang.other --help"', "string"),
     "a script": ('x = f"{here}/other.py"', "string"),
 }
@@ -50,14 +73,18 @@ EDGES = {
 
 @pytest.mark.parametrize("source", NOT_EDGES.values(), ids=NOT_EDGES)
 def test_not_an_edge(tmp_path: Path, source: str) -> None:
-    graph = graph_of(tmp_path, {"__init__.py": "", "main.py": source, "other.py": "", "deep/tool.py": ""})
+    graph = graph_of(
+        tmp_path, {"__init__.py": "", "main.py": source, "other.py": "", "deep/tool.py": ""}
+    )
     assert names(graph) == {"__init__.py", "main.py"}
     assert graph.removed["python/sglang/other.py"].rule == "unreachable"
 
 
 @pytest.mark.parametrize(("source", "kind"), EDGES.values(), ids=EDGES)
 def test_edge(tmp_path: Path, source: str, kind: str) -> None:
-    graph = graph_of(tmp_path, {"__init__.py": "", "main.py": source, "other.py": "class Thing: ..."})
+    graph = graph_of(
+        tmp_path, {"__init__.py": "", "main.py": source, "other.py": "class Thing: ..."}
+    )
     assert names(graph) == {"__init__.py", "main.py", "other.py"}
     assert kind in edge_kinds(graph, "module:sglang.other")
 
@@ -74,7 +101,10 @@ def test_a_package_around_what_is_imported_has_an_edge_of_its_own(tmp_path: Path
 
 
 def test_external_and_kernels(tmp_path: Path) -> None:
-    main = "import os, torch.nn\nfrom sgl_kernel import rmsnorm\nfrom flashinfer.norm import *\nimport deep_gemm\nimport distutils"
+    main = (
+        "import os, torch.nn\nfrom sgl_kernel import rmsnorm\nfrom flashinfer.norm import "
+        "*\nimport deep_gemm\nimport distutils"
+    )
     graph = graph_of(tmp_path, {"main.py": main})
     assert {edge.dst for edge in graph.edges if edge.kind in ("external", "kernel")} == {
         "external:deep_gemm",
@@ -88,7 +118,12 @@ def test_external_and_kernels(tmp_path: Path) -> None:
 
 
 def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
-    sources = {"main.py": "import sglang.b, sglang.a", "a.py": "import sglang.c", "b.py": "import sglang.c", "c.py": ""}
+    sources = {
+        "main.py": "import sglang.b, sglang.a",
+        "a.py": "import sglang.c",
+        "b.py": "import sglang.c",
+        "c.py": "",
+    }
     tree = write_tree(tmp_path, sources)
     rules = rules_of()
     waves: list[int] = []

@@ -23,12 +23,16 @@ LIBRARY = read_archive(Path(__file__).with_name("libraries.txtar"))
 class Generated:
     """What was made of a package, given as Python files, and the library."""
 
-    def __init__(self, root: Path, package: Mapping[str, str], library: Mapping[str, str] = LIBRARY) -> None:
+    def __init__(
+        self, root: Path, package: Mapping[str, str], library: Mapping[str, str] = LIBRARY
+    ) -> None:
         self.tree = write_tree(root / "upstream", {**package, **library, "/LICENSE": "free\n"})
         self.out = root / "out"
         self.out.mkdir()
         self.rules: Ruleset = small_rules(root, root=RULES)
-        self.analysis, self.emitted = decide_and_emit(Run(self.tree, self.rules, 1, Silent()), self.out)
+        self.analysis, self.emitted = decide_and_emit(
+            Run(self.tree, self.rules, 1, Silent()), self.out
+        )
 
     def text(self, path: str) -> str:
         return (self.out / "kernels" / path).read_text()
@@ -55,7 +59,8 @@ STAYS = {
     "operators themselves": "import sgl_kernel, torch\n\nops = torch.ops.sgl_kernel\nprint(ops.add, ops.mul, ops.sort)\n",
     "texts": 'import sgl_kernel\n\nprint(call("sgl_kernel::add"), call("sgl_kernel::mul"), call("sgl_kernel::sort"))\n',
     "a function of the same name": (
-        "import sgl_kernel.sums as f\nfrom sgl_kernel import sort\n\n\ndef add(a):\n    return f.add(a)\n\n\ndef mul(a):\n    return f.mul(a)\n\n\n"
+        "import sgl_kernel.sums as f\nfrom sgl_kernel import sort\n\n\ndef add(a):\n    return "
+        "f.add(a)\n\n\ndef mul(a):\n    return f.mul(a)\n\n\n"
         "print(add, mul, sort)\n"
     ),
     "another module reads it": "from sglang.other import f\n\nprint(f.add, f.mul, f.sort)\n",
@@ -67,7 +72,9 @@ STAYS = {
 def test_what_is_named_stays(tmp_path: Path, source: str) -> None:
     made = Generated(tmp_path, {"main.py": source, "other.py": "import sgl_kernel as f\n"})
     wrappers = (
-        {"python/sgl_kernel/sums.py", "python/sgl_kernel/sorts.py"} if "torch" in source or "::" in source else set()
+        {"python/sgl_kernel/sums.py", "python/sgl_kernel/sorts.py"}
+        if "torch" in source or "::" in source
+        else set()
     )
     assert made.gone - wrappers <= {"csrc/forgotten.cu"}
     assert made.text("csrc/ext.cc").count("m.def") == 3
@@ -96,7 +103,10 @@ def test_what_nothing_names_goes(tmp_path: Path) -> None:
         "csrc/sort.cu",
         "python/sgl_kernel/sorts.py",
     }
-    note = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
+    note = (
+        "Modified by shrinker: parts not used by this profile were removed. See NOTICE and "
+        "SHRINK.json."
+    )
     assert (
         made.text("csrc/ext.cc")
         == f"""\
@@ -154,7 +164,9 @@ def test_a_list_keeps_a_source(tmp_path: Path) -> None:
 
 
 def test_a_pattern_of_a_build_matches_less(tmp_path: Path) -> None:
-    lists = {"/kernels/CMakeLists.txt": "file(GLOB SOURCES csrc/*.cu csrc/*.cc)\nadd_library(ops ${SOURCES})\n"}
+    lists = {
+        "/kernels/CMakeLists.txt": "file(GLOB SOURCES csrc/*.cu csrc/*.cc)\nadd_library(ops ${SOURCES})\n"
+    }
     made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | lists)
     assert {"csrc/sort.cu", "csrc/forgotten.cu"} <= made.gone
     assert made.text("CMakeLists.txt") == lists["/kernels/CMakeLists.txt"]
@@ -215,7 +227,9 @@ def test_what_something_names_stays(tmp_path: Path, files: dict[str, str]) -> No
 
 
 def test_definitions_that_nothing_names_go(tmp_path: Path) -> None:
-    """Those that only such definitions name, too; and what an operator offered that is not reached."""
+    """Those that only such definitions name, too; and what an operator offered that is not
+    reached.
+    """
     changes = {
         "/kernels/csrc/shared.cuh": SHARED,
         "/kernels/csrc/add.cu": LIBRARY["/kernels/csrc/add.cu"]
@@ -223,8 +237,13 @@ def test_definitions_that_nothing_names_go(tmp_path: Path) -> None:
         "/kernels/include/ops.h": LIBRARY["/kernels/include/ops.h"] + "Tensor once(Tensor a);\n",
     }
     made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | changes)
-    note = "// Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
-    assert made.text("csrc/shared.cuh") == f"{note}inline Tensor twice(Tensor a) {{ return a; }}\n\n"
+    note = (
+        "// Modified by shrinker: parts not used by this profile were removed. See NOTICE and "
+        "SHRINK.json.\n"
+    )
+    assert (
+        made.text("csrc/shared.cuh") == f"{note}inline Tensor twice(Tensor a) {{ return a; }}\n\n"
+    )
     assert made.text("csrc/add.cu") == f"{note}{LIBRARY['/kernels/csrc/add.cu']}\n"
     assert made.text("include/ops.h") == f"{note}Tensor add(Tensor a);\n\n"
     assert [cut.what for cut in made.analysis.cuts["kernels/csrc/shared.cuh"]] == [

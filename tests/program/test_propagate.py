@@ -1,4 +1,6 @@
-"""What follows from what the search left: attributes that one literal is left for, and what goes with them."""
+"""What follows from what the search left: attributes that one literal is left for, and what goes
+with them.
+"""
 
 from pathlib import Path
 
@@ -27,7 +29,10 @@ def _left(folder: Path, **modules: str) -> dict[str, str]:
 )
 @pytest.mark.parametrize("taken", [True, False], ids=["live", "dead"])
 def test_what_is_set_by_dead_code_alone_is_not_set(tmp_path: Path, more: str, taken: bool) -> None:
-    launch = f"from sglang.other import fuse\n{LAUNCH.replace('Group(4).', 'fuse(Group(4)).') if taken else LAUNCH}"
+    launch = (
+        "from sglang.other import "
+        f"fuse\n{LAUNCH.replace('Group(4).', 'fuse(Group(4)).') if taken else LAUNCH}"
+    )
     found = _left(tmp_path, group=GROUP, launch_server=launch, other=more)
     assert ("on_another" in found["group"]) is taken
     if not taken:
@@ -39,7 +44,10 @@ def test_what_an_import_stays_for_counts(tmp_path: Path) -> None:
     group = GROUP.replace("self.on_another(x)", "use(x)").replace(
         "import is_hip\n", "import is_hip\nfrom sglang.other import fuse, use\n"
     )
-    other = "HOOKS = []\n\n\ndef fuse(group):\n    group.fused = True\n\n\nHOOKS.append(fuse)\n\n\ndef use(x):\n    return x\n"
+    other = (
+        "HOOKS = []\n\n\ndef fuse(group):\n    group.fused = "
+        "True\n\n\nHOOKS.append(fuse)\n\n\ndef use(x):\n    return x\n"
+    )
     found = _left(tmp_path, group=group, other=other)
     assert "import use\n" in found["group"] and "if self.fused" in found["group"]
     assert "group.fused = True" in found["other"]

@@ -1,4 +1,6 @@
-"""Rows of a table that say where an implementation is: which of them keep it, from sources to what is kept."""
+"""Rows of a table that say where an implementation is: which of them keep it, from sources to what
+is kept.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,15 @@ from shrinker.ruleset import Registry
 from shrinker.values.graph import Graph
 from tests.program.small_tree import WHY, graph_of, names
 
-TABLE = Registry(id="table", why=WHY, feature="rows", modules=("sglang.ops",), row="Row", key="op", target="target")
+TABLE = Registry(
+    id="table",
+    why=WHY,
+    feature="rows",
+    modules=("sglang.ops",),
+    row="Row",
+    key="op",
+    target="target",
+)
 ROW = "from sglang.table import Row, add\nadd(Row(op='one.run', target='sglang.one:run'))\n"
 LOOP = (
     "from sglang.table import Row, add\nfor _name in ('one', 'two'):\n"
@@ -19,7 +29,13 @@ LOOP = (
 def kept_of(folder: Path, main: str, rows: str, **more: str) -> Graph:
     """A table with rows in `sglang.ops`, which `main` loads, and modules `one` and `two`."""
     main = f"import sglang.ops\n{main}"
-    sources = {"main.py": main, "ops/__init__.py": rows, "table.py": "", "one.py": "", "two.py": ""} | more
+    sources = {
+        "main.py": main,
+        "ops/__init__.py": rows,
+        "table.py": "",
+        "one.py": "",
+        "two.py": "",
+    } | more
     return graph_of(folder, sources, registries=(TABLE,))
 
 
@@ -46,7 +62,10 @@ KEPT = {
 @pytest.mark.parametrize("case", KEPT)
 def test_a_row_names_its_module_where(case: str, tmp_path: Path) -> None:
     main, rows, expected = KEPT[case]
-    assert names(kept_of(tmp_path, main, rows)) - {"main.py", "ops/__init__.py", "table.py"} == expected
+    assert (
+        names(kept_of(tmp_path, main, rows)) - {"main.py", "ops/__init__.py", "table.py"}
+        == expected
+    )
 
 
 def test_rows_in_other_modules_name_theirs(tmp_path: Path) -> None:
@@ -63,5 +82,6 @@ def test_why_a_module_goes_is_said_by_its_row(tmp_path: Path) -> None:
     removed = kept_of(tmp_path, "", ROW).removed["python/sglang/one.py"]
     assert removed.rule == "table"
     assert removed.reason == (
-        "only the row of 'one.run' names it (python/sglang/ops/__init__.py:2), and no kept code asks for that"
+        "only the row of 'one.run' names it (python/sglang/ops/__init__.py:2), and no kept code "
+        "asks for that"
     )

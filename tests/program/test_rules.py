@@ -24,7 +24,10 @@ def test_a_walk_with_a_rule_finds_what_it_says(tmp_path: Path) -> None:
     rule = Walk(id="w", why=WHY, package="sglang.models", keep=("deepseek*", "absent"))
     graph = graph_of(tmp_path, REGISTRY, walks=(rule,))
     assert names(graph) == {"main.py", "registry.py", "models/__init__.py", "models/deepseek.py"}
-    assert graph.kept["python/sglang/models/deepseek.py"] == "walk from module:sglang.main at python/sglang/main.py:2"
+    assert (
+        graph.kept["python/sglang/models/deepseek.py"]
+        == "walk from module:sglang.main at python/sglang/main.py:2"
+    )
     assert "models/deepseek.py" not in doubts(graph)
 
 
@@ -40,7 +43,10 @@ def test_a_walk_without_a_rule_keeps_one_level_and_says_so(tmp_path: Path) -> No
 
 
 def test_walk_packages_goes_down(tmp_path: Path) -> None:
-    sources = {**REGISTRY, "registry.py": REGISTRY["registry.py"].replace("iter_modules", "walk_packages")}
+    sources = {
+        **REGISTRY,
+        "registry.py": REGISTRY["registry.py"].replace("iter_modules", "walk_packages"),
+    }
     assert names(graph_of(tmp_path, sources)) == set(sources)
 
 
@@ -56,7 +62,9 @@ FOLDER = "python/sglang/srt/layers/moe/fused_moe_triton/configs/triton_3_4_0"
 MODELS = {"V2-Lite": (64, 1408, 2), "V2": (160, 1536, 2), "V3, R1 and V3.2": (256, 2048, 1)}
 
 
-def table(experts: int, width: int, card: str = "NVIDIA_H200", kind: str = "fp8_w8a8", blocks: str = "") -> str:
+def table(
+    experts: int, width: int, card: str = "NVIDIA_H200", kind: str = "fp8_w8a8", blocks: str = ""
+) -> str:
     """The file that is asked for, as `get_config_file_name` of upstream spells it."""
     selector = f",dtype={kind}" if kind else ""
     return f"{FOLDER}/E={experts},N={width},device_name={card}{selector}{blocks}.json"
@@ -67,7 +75,8 @@ def shapes(routed: int, width: int, shared: int) -> Iterator[tuple[int, int]]:
         if width % split:
             continue
         for fused in {0, shared}:
-            # Tensor parallelism: all experts, a part of each; the shared ones fused as one more, or not.
+            # Tensor parallelism: all experts, a part of each; the shared ones fused as one more, or
+            # not.
             yield routed + bool(fused), width // split
             yield routed + fused, width // split
         for ranks in (1, 2, 4, 8, 16, 32, 64, 72):
@@ -82,7 +91,9 @@ def shapes(routed: int, width: int, shared: int) -> Iterator[tuple[int, int]]:
 def test_tables_of_kept_models_stay(profile: str, model: str) -> None:
     cards = ("NVIDIA_H20", "NVIDIA_H100_80GB_HBM3", "NVIDIA_H200", "NVIDIA_B200", "NVIDIA_L40S")
     paths = [table(*shape, card=card) for shape in {*shapes(*MODELS[model])} for card in cards]
-    paths += [table(*shape, blocks=",block_shape=[128, 128]_down") for shape in {*shapes(*MODELS[model])}]
+    paths += [
+        table(*shape, blocks=",block_shape=[128, 128]_down") for shape in {*shapes(*MODELS[model])}
+    ]
     paths += [table(*shape, kind="") for shape in {*shapes(*MODELS[model])}]
     assert removed_by_rule(paths, load_profile(profile).removes) == {}
 
@@ -90,11 +101,16 @@ def test_tables_of_kept_models_stay(profile: str, model: str) -> None:
 def test_tables_of_other_models_go() -> None:
     others = [table(8, 14336), table(128, 232), table(16, 6400)]
     taken = removed_by_rule(others, load_profile("deepseek").removes)
-    assert {path: rule.id for path, rule in taken.items()} == dict.fromkeys(others, "remove-tuning-of-other-models")
+    assert {path: rule.id for path, rule in taken.items()} == dict.fromkeys(
+        others, "remove-tuning-of-other-models"
+    )
 
 
 def test_by_card_and_type() -> None:
-    ampere, integer = table(256, 256, card="NVIDIA_A100-SXM4-80GB"), table(256, 256, kind="int8_w8a8")
+    ampere, integer = (
+        table(256, 256, card="NVIDIA_A100-SXM4-80GB"),
+        table(256, 256, kind="int8_w8a8"),
+    )
     assert removed_by_rule([ampere, integer], load_profile("deepseek").removes) == {}
     assert len(removed_by_rule([ampere, integer], load_profile("deepseek-r1-nvfp4").removes)) == 2
 

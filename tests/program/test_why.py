@@ -38,7 +38,11 @@ def run(tmp_path: Path) -> SavedRun:
     graph, folded = build(tree, rules_of(removes=(npu,)))
     saved = tmp_path / "graph.json"
     saved.write_text(
-        json.dumps(graph_data(graph, folded, importers=removed_importers(graph, folded, written_imports(tree))))
+        json.dumps(
+            graph_data(
+                graph, folded, importers=removed_importers(graph, folded, written_imports(tree))
+            )
+        )
     )
     return SavedRun(saved)
 
@@ -47,11 +51,16 @@ def steps(run: SavedRun, query: str) -> list[str]:
     chains = why(run, query)
     assert len(chains) == 1
     return [
-        f"{step.kind} {step.dst} {step.path.removeprefix('python/sglang/')}:{step.line}" for step in chains[0].steps
+        f"{step.kind} {step.dst} {step.path.removeprefix('python/sglang/')}:{step.line}"
+        for step in chains[0].steps
     ]
 
 
-C = ["root module:sglang.main :0", "import module:sglang.b main.py:1", "import module:sglang.deep.c b.py:3"]
+C = [
+    "root module:sglang.main :0",
+    "import module:sglang.b main.py:1",
+    "import module:sglang.deep.c b.py:3",
+]
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,29 @@ def test_a_run_that_fits_says_so_and_counts_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rules", "budget", "what"),
     [
-        (rule("fact", "old", calls=["sglang.**.is_old"], value=False), "", "rules that match nothing"),
+        (
+            rule("fact", "old", calls=["sglang.**.is_old"], value=False),
+            "",
+            "rules that match nothing",
+        ),
         (rule("root", "old", modules=["sglang.srt.old"]), "", "roots that are not there"),
         ("", "[budget]\nlines = 1\n", "lines of Python over the budget"),
-        (rule("reach", "kernels", start="sglang.srt.cuda.start", names=["probe"]), "", "kernels that are not reached"),
+        (
+            rule("reach", "kernels", start="sglang.srt.cuda.start", names=["probe"]),
+            "",
+            "kernels that are not reached",
+        ),
     ],
-    ids=["a rule without a match", "a missing root", "too many lines", "a kernel that nothing leads to"],
+    ids=[
+        "a rule without a match",
+        "a missing root",
+        "too many lines",
+        "a kernel that nothing leads to",
+    ],
 )
-def test_what_does_not_fit_is_counted_and_told(tmp_path: Path, rules: str, budget: str, what: str) -> None:
+def test_what_does_not_fit_is_counted_and_told(
+    tmp_path: Path, rules: str, budget: str, what: str
+) -> None:
     files = {**FILES, SERVER: FILES[SERVER] + "\n\ndef probe():\n    return 1\n"}
     profile = f'description = "The small world."\ninclude = ["world"]\n{budget}'
     stated = {"world.toml": f"{RULES['world.toml']}\n{rules}", "profiles/small.toml": profile}
@@ -45,13 +60,17 @@ def test_what_does_not_fit_is_counted_and_told(tmp_path: Path, rules: str, budge
     assert "do not fit" in verdict and what in verdict
 
 
-def test_a_kernel_that_upstream_does_not_have_is_told_and_not_held_against_the_rules(tmp_path: Path) -> None:
+def test_a_kernel_that_upstream_does_not_have_is_told_and_not_held_against_the_rules(
+    tmp_path: Path,
+) -> None:
     rules = rule("reach", "kernels", start="sglang.srt.cuda.start", names=["moe_fused_gate"])
     world = small_world(tmp_path, FILES, {**RULES, "world.toml": f"{RULES['world.toml']}\n{rules}"})
     done = world.shrink().expect(0)
     assert rows_of(world) == {"kernels that this upstream has not": 1}
     assert "the rules fit" in done.out and "moe_fused_gate" in done.out
-    told = world.ask("kernels", "--rules", str(world.rules), "--upstream", f"path:{world.upstream}").expect(0)
+    told = world.ask(
+        "kernels", "--rules", str(world.rules), "--upstream", f"path:{world.upstream}"
+    ).expect(0)
     assert "moe_fused_gate: not in this upstream" in told.out
 
 

@@ -1,4 +1,6 @@
-"""What the command line and the server of a generated tree have otherwise than upstream's, and why."""
+"""What the command line and the server of a generated tree have otherwise than upstream's,
+and why.
+"""
 
 import json
 from pathlib import Path
@@ -30,7 +32,12 @@ RULES = "\n".join(
         ),
         rule("default", "plain-backend", where=["sglang.srt.args.Args"], text="fancy", by="plain"),
         rule(
-            "reject", "refuse-kinds", **REFUSAL, function="sglang.srt.args.check", attribute="kind_of", values=["two"]
+            "reject",
+            "refuse-kinds",
+            **REFUSAL,
+            function="sglang.srt.args.check",
+            attribute="kind_of",
+            values=["two"],
         ),
         rule(
             *("reject", "refuse-later"),
@@ -40,7 +47,9 @@ RULES = "\n".join(
             set=True,
             optional=True,
         ),
-        rule("endpoint_stub", "answer", function="sglang.srt.server.lifespan", argument="application"),
+        rule(
+            "endpoint_stub", "answer", function="sglang.srt.server.lifespan", argument="application"
+        ),
     )
 )
 
@@ -59,7 +68,10 @@ def report(world: World) -> dict[str, Any]:
 
 
 def rows(differences: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    return [tuple(d[key] for key in ("where", "subject", "kind", "before", "after", "rule")) for d in differences]
+    return [
+        tuple(d[key] for key in ("where", "subject", "kind", "before", "after", "rule"))
+        for d in differences
+    ]
 
 
 def test_every_difference_of_flags_has_its_rule(report: dict[str, Any]) -> None:
@@ -76,14 +88,31 @@ def test_every_difference_of_flags_has_its_rule(report: dict[str, Any]) -> None:
 
 def test_every_removed_endpoint_has_its_rule(report: dict[str, Any]) -> None:
     assert rows(report["endpoints"]) == [
-        ("sglang.srt.server.old", "POST /old/{item} or what OLD_ROUTE names", "removed", "", "", "remove-old"),
-        ("sglang.srt.server.root", "GET (no default) or what ROOT_ROUTE names", "removed", "", "", "remove-old"),
+        (
+            "sglang.srt.server.old",
+            "POST /old/{item} or what OLD_ROUTE names",
+            "removed",
+            "",
+            "",
+            "remove-old",
+        ),
+        (
+            "sglang.srt.server.root",
+            "GET (no default) or what ROOT_ROUTE names",
+            "removed",
+            "",
+            "",
+            "remove-old",
+        ),
     ]
 
 
 def test_the_page_says_the_same(world: World) -> None:
     page = (world.reports / "interface.md").read_text()
-    row = "| `sglang.srt.args.Args` | `--backend` | default changed | `'fancy'` | `'plain'` | `plain-backend` |"
+    row = (
+        "| `sglang.srt.args.Args` | `--backend` | default changed | `'fancy'` | `'plain'` | "
+        "`plain-backend` |"
+    )
     assert row in page
     assert "`POST /old/{item} or what OLD_ROUTE names` | removed | `remove-old`" in page
 
@@ -101,7 +130,12 @@ def test_the_generated_server_knows_what_it_no_longer_answers(world: World) -> N
 @pytest.mark.parametrize(
     ("path", "before", "after", "subject"),
     [
-        ("args.py", '        parser.add_argument("--verbose", action="store_true")\n', "", "--verbose"),
+        (
+            "args.py",
+            '        parser.add_argument("--verbose", action="store_true")\n',
+            "",
+            "--verbose",
+        ),
         ("args.py", 'KINDS = ["one", "two"]', 'KINDS = ["one"]', "--kind"),
         ("args.py", 'action="store_true"', 'action="store_false"', "--verbose"),
         ("args.py", "default=None, help", 'default="auto", help', "--parser"),
@@ -113,7 +147,11 @@ def test_the_generated_server_knows_what_it_no_longer_answers(world: World) -> N
 def test_what_disappears_without_a_rule_is_unexplained(
     tmp_path: Path, path: str, before: str, after: str, subject: str
 ) -> None:
-    sources = {name.removeprefix("python/sglang/"): text for name, text in FILES.items() if name.startswith("python")}
+    sources = {
+        name.removeprefix("python/sglang/"): text
+        for name, text in FILES.items()
+        if name.startswith("python")
+    }
     tree = write_tree(tmp_path / "upstream", sources)
     changed = sources["srt/" + path].replace(before, after)
     assert changed != sources["srt/" + path]
@@ -125,10 +163,16 @@ def test_what_disappears_without_a_rule_is_unexplained(
     [difference] = [*found.flags, *found.endpoints]
     assert (difference.subject, difference.rule) == (subject, UNEXPLAINED)
     [finding] = found.unexplained()
-    assert finding.check == "interface" and subject in finding.message and finding.path == f"python/sglang/srt/{path}"
+    assert (
+        finding.check == "interface"
+        and subject in finding.message
+        and finding.path == f"python/sglang/srt/{path}"
+    )
 
 
-def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strict_mode_refuses_what_is_unexplained(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("shrinker.program.interface.compare.rule_of", lambda *_: "")
     monkeypatch.setattr("shrinker.program.interface.compare.around", lambda *_: None)
     done = world.shrink("--strict", "--no-cache")
@@ -137,7 +181,10 @@ def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pyte
 
 
 def test_what_is_read_of_flags_and_endpoints(tmp_path: Path) -> None:
-    texts = {name.removeprefix("python/").removesuffix(".py").replace("/", "."): text for name, text in FILES.items()}
+    texts = {
+        name.removeprefix("python/").removesuffix(".py").replace("/", "."): text
+        for name, text in FILES.items()
+    }
     syntax = Syntax({name: name for name in texts}, lambda name: texts[name].encode())
     flags = {flag.names: flag for flag in read_flags(syntax, sorted(texts))}
     others = {("--backend",), ("--parser",), ("--npu-cards",), ("--verbose",), ("--cards",)}
@@ -158,10 +205,16 @@ _MODEL = "from sglang.maker import A, Arg\nclass Model:\n    "
 
 
 def flags_of(texts: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Names of the flags that are read of some modules, each with its command line; and what was not read."""
+    """Names of the flags that are read of some modules, each with its command line; and what was
+    not read.
+    """
     texts = {"sglang.maker": _MAKER, **texts}
-    offered = read_offered(Syntax({name: name for name in texts}, lambda name: texts[name].encode()))
-    return {name: flag.where for flag in offered.flags for name in flag.names}, [f.message for f in offered.unread]
+    offered = read_offered(
+        Syntax({name: name for name in texts}, lambda name: texts[name].encode())
+    )
+    return {name: flag.where for flag in offered.flags for name in flag.names}, [
+        f.message for f in offered.unread
+    ]
 
 
 @pytest.mark.parametrize(
@@ -181,21 +234,29 @@ def test_flags_that_other_classes_declare_are_read(server: str) -> None:
     }
     found, unread = flags_of(texts)
     wanted = dict.fromkeys(("--model-path", "--model"), "sglang.args.Args")
-    assert {name: where for name, where in found.items() if "model" in name} == wanted and not unread
+    assert {
+        name: where for name, where in found.items() if "model" in name
+    } == wanted and not unread
 
 
 def test_a_switch_that_can_be_taken_back_has_two_names() -> None:
     field = 'fused: A[bool, Arg(help="faster", action=argparse.BooleanOptionalAction)] = True\n'
-    texts = {"sglang.args": f"{_MODEL}{field}def add(parser):\n    add_cli_args_of(parser, Model)\n"}
+    texts = {
+        "sglang.args": f"{_MODEL}{field}def add(parser):\n    add_cli_args_of(parser, Model)\n"
+    }
     assert flags_of(texts) == (dict.fromkeys(("--fused", "--no-fused"), "sglang.args.Model"), [])
 
 
 def test_declarations_of_which_no_command_line_is_read_are_a_question() -> None:
     texts = {"sglang.model": f'{_MODEL}path: A[str, "where"] = ""\n'}
     found, unread = flags_of(texts)
-    assert not found and unread == ["1 fields of Model are declared as flags, and no command line was read of it"]
+    assert not found and unread == [
+        "1 fields of Model are declared as flags, and no command line was read of it"
+    ]
     # Other annotations are nothing to ask about.
-    assert flags_of({"sglang.model": 'from typing import Annotated as A\nclass M:\n    p: A[str, "x"] = ""\n'}) == (
+    assert flags_of(
+        {"sglang.model": 'from typing import Annotated as A\nclass M:\n    p: A[str, "x"] = ""\n'}
+    ) == (
         {},
         [],
     )

@@ -49,7 +49,9 @@ SOURCES = {
 RULES = Ruleset(
     facts=(Fact(id="no-hip", why=WHY, calls=("sglang.is_hip",), value=False),),
     roots=(Root(id="entry", why=WHY, modules=("sglang.launch_server",)),),
-    removes=(Remove(id="models", why=WHY, feature="other models", modules=("sglang.srt.models.llama",)),),
+    removes=(
+        Remove(id="models", why=WHY, feature="other models", modules=("sglang.srt.models.llama",)),
+    ),
     walks=(Walk(id="idle", why=WHY, package="sglang.none"),),
 )
 ENTRIES = Entries(
@@ -70,21 +72,38 @@ def run(
     launch = "python/sglang/launch_server.py"
     # As if folding had taken the third line away.
     decision = Decision(line=2, rule="no-hip", kind="if", text="is_hip()", outcome="false", lines=1)
-    folded[launch] = replace(folded[launch], decisions=(decision,), imports=folded[launch].imports[:1])
+    folded[launch] = replace(
+        folded[launch], decisions=(decision,), imports=folded[launch].imports[:1]
+    )
     graph = replace(
         graph,
         kept={path: reason for path, reason in graph.kept.items() if not path.endswith("gone.py")},
-        removed={**graph.removed, "python/sglang/gone.py": graph.removed["python/sglang/srt/layers/moe/README.md"]},
+        removed={
+            **graph.removed,
+            "python/sglang/gone.py": graph.removed["python/sglang/srt/layers/moe/README.md"],
+        },
     )
     del folded["python/sglang/gone.py"]
-    rows = ((path, tree.by_path[path].sha256, count_lines(tree.read(path)), path == launch) for path in graph.kept)
-    files = [EmittedFile(path, sha, lines, lines - 1 if cut else lines, cut, None) for path, sha, lines, cut in rows]
+    rows = (
+        (path, tree.by_path[path].sha256, count_lines(tree.read(path)), path == launch)
+        for path in graph.kept
+    )
+    files = [
+        EmittedFile(path, sha, lines, lines - 1 if cut else lines, cut, None)
+        for path, sha, lines, cut in rows
+    ]
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
-    manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
+    manifest = Manifest(
+        "0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path))
+    )
     required = decide_distributions(tree, RULES, graph, folded, written := written_imports(tree))
-    empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
+    empty: dict[str, list[object]] = {
+        key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")
+    }
     symbols, cut = {"format": FORMAT, **empty}, Cut(2, 4, "definition f")
-    analysis = Analysis(graph, folded, {}, written, required, symbols, [], {}, {"docs/x.md": (cut,)})
+    analysis = Analysis(
+        graph, folded, {}, written, required, symbols, [], {}, {"docs/x.md": (cut,)}
+    )
     trees, emitted = Trees(tree, folder, manifest, RULES), Emitted(manifest, Interface(), {})
     fit = Fit(pinned=True, rows=())
     summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES, fit)
@@ -102,7 +121,9 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_lines_of_other_files_that_went_are_decisions(reports: Path) -> None:
     saved = load_report(reports / "graph.json")["decisions"]["docs/x.md"]
-    assert saved == [[2, "unreachable", "lines", "definition f", "needed by nothing that is kept", 3, 2, 4]]
+    assert saved == [
+        [2, "unreachable", "lines", "definition f", "needed by nothing that is kept", 3, 2, 4]
+    ]
 
 
 def test_lists(reports: Path) -> None:
@@ -117,9 +138,19 @@ def test_lists(reports: Path) -> None:
 
 def test_summary(reports: Path) -> None:
     summary = json.loads(reports.joinpath("summary.json").read_text())
-    assert summary["package_python"] == {"files_before": 7, "files_after": 5, "lines_before": 22, "lines_after": 10}
+    assert summary["package_python"] == {
+        "files_before": 7,
+        "files_after": 5,
+        "lines_before": 22,
+        "lines_after": 10,
+    }
     assert summary["by_area"]["srt/models"]["files_after"] == 1
-    assert summary["by_language"]["JSON"] == {"files_before": 1, "files_after": 1, "lines_before": 1, "lines_after": 1}
+    assert summary["by_language"]["JSON"] == {
+        "files_before": 1,
+        "files_after": 1,
+        "lines_before": 1,
+        "lines_after": 1,
+    }
     assert summary["decisions"] == {"total": 1, "by_kind": {"if": 1}, "by_rule": {"no-hip": 1}}
     # The launch script lost one line; what shrinker writes itself (NOTICE) is no touched file.
     assert summary["folding"] == {"conditions_decided": 1, "files_touched": 1, "lines_removed": 1}
@@ -142,9 +173,9 @@ def test_dependencies(reports: Path) -> None:
 def test_rules(reports: Path) -> None:
     page = reports.joinpath("rules.md").read_text()
     assert (
-        "| `no-hip` | fact | 1 | 1 | 0 | 0 | 0 | another platform; flag --hip (refused by refuse-hip) | a rule of a \\| test |"
-        in page
-    )
+        "| `no-hip` | fact | 1 | 1 | 0 | 0 | 0 | another platform; flag --hip (refused by "
+        "refuse-hip) | a rule of a \\| test |"
+    ) in page
     assert "| `models` | remove | 0 | 0 | 1 | 10 | 0 |" in page
     assert "These rules did nothing in this tree: `idle`." in page
 
@@ -152,9 +183,15 @@ def test_rules(reports: Path) -> None:
 def test_what_flags_do(reports: Path) -> None:
     page = reports.joinpath("interface.md").read_text()
     assert "Of 3 flags that the server still takes, 1 are read as in upstream." in page
-    assert "| `--use-hip` | gone | `refuse-hip` |\n| `--old` | none in upstream |  |" in page and "--fast" not in page
+    assert (
+        "| `--use-hip` | gone | `refuse-hip` |\n| `--old` | none in upstream |  |" in page
+        and "--fast" not in page
+    )
     effects = json.loads(reports.joinpath("interface.json").read_text())["effects"]
-    assert [(row["flag"], row["effect"]) for row in effects] == [("use_hip", "gone"), ("old", "none in upstream")]
+    assert [(row["flag"], row["effect"]) for row in effects] == [
+        ("use_hip", "gone"),
+        ("old", "none in upstream"),
+    ]
 
 
 def test_removed_page(reports: Path) -> None:
@@ -171,10 +208,16 @@ def test_the_page_to_look_at(reports: Path) -> None:
     assert files["python/sglang/launch_server.py"] == (3, 2, 1)
     assert files["python/sglang/srt/models/llama.py"] == (10, 0, 0)
     rules = {row[0]: row[2:] for row in data["rules"]}
-    assert rules["no-hip"] == ["a rule of a | test", 1, 1, 0, 0] and rules["idle"][1:] == [0, 0, 0, 0]
+    assert rules["no-hip"] == ["a rule of a | test", 1, 1, 0, 0] and rules["idle"][1:] == [
+        0,
+        0,
+        0,
+        0,
+    ]
     assert [row[:2] for row in data["evidence"]] == [["form", "passed"], ["references", "failed"]]
     assert not re.search(
-        r"""<(script|link|img|iframe)[^>]+(src|href)=|@import|url\(""", page.replace(data_script(page), "")
+        r"""<(script|link|img|iframe)[^>]+(src|href)=|@import|url\(""",
+        page.replace(data_script(page), ""),
     )
 
 
@@ -187,13 +230,19 @@ def data_script(page: str) -> str:
 def test_importers_name_the_decision(tmp_path: Path) -> None:
     _, tree, graph, folded = run(tmp_path, tmp_path / "out")
     rows = removed_importers(graph, folded, written_imports(tree))["python/sglang/gone.py"]
-    assert rows == [("python/sglang/launch_server.py", 3, "folded away by no-hip: `is_hip()` is false (line 2)")]
+    assert rows == [
+        ("python/sglang/launch_server.py", 3, "folded away by no-hip: `is_hip()` is false (line 2)")
+    ]
 
 
 def test_only_the_run_file_changes_with_time(tmp_path: Path) -> None:
     run(tmp_path / "tree", tmp_path / "a", 1.0)
     run(tmp_path / "tree", tmp_path / "b", 2.0)
-    different = {p.name for p in (tmp_path / "a").iterdir() if p.read_bytes() != (tmp_path / "b" / p.name).read_bytes()}
+    different = {
+        p.name
+        for p in (tmp_path / "a").iterdir()
+        if p.read_bytes() != (tmp_path / "b" / p.name).read_bytes()
+    }
     assert different == {"run.json"}
 
 
@@ -208,7 +257,9 @@ def test_table(tmp_path: Path) -> None:
     assert "FAILED: 1 findings" in text
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(tmp_path / "tree", tmp_path / "out")
     before = (tmp_path / "out" / "keep.txt").read_bytes()
 

@@ -1,4 +1,6 @@
-"""What leaves with a file, a folder, a rule or a definition; public names that are gone; lists that nothing else reads."""
+"""What leaves with a file, a folder, a rule or a definition; public names that are gone; lists that
+nothing else reads.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,15 @@ from shrinker.cache import Cache
 from shrinker.program.definitions import read_public_names
 from shrinker.program.ways import Cuts
 from shrinker.program.written import written_imports
-from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
+from shrinker.report.api import (
+    DROPPED,
+    IMPORTED,
+    INTERNAL,
+    SAID,
+    api_page,
+    definitions_data,
+    removed_definitions,
+)
 from shrinker.report.effects import questionable
 from shrinker.report.retained import Retained
 from shrinker.report.retained_sizes import retained_data
@@ -42,7 +52,8 @@ EDGES = [
 LINES = {
     f"{S}{name}": n
     for n, name in enumerate(
-        ("server.py", "lora/layers.py", "lora/pool.py", "utils.py", "lora/kernel.cu", "spare.py"), 10
+        ("server.py", "lora/layers.py", "lora/pool.py", "utils.py", "lora/kernel.cu", "spare.py"),
+        10,
     )
 }
 DATA: dict[str, Any] = {"nodes": NODES, "kinds": KINDS, "edges": EDGES, "kept": [*LINES]}
@@ -60,12 +71,16 @@ def test_a_user_decides_about_what_is_imported_at_need_and_about_rules(tmp_path:
     assert Retained(DATA, LINES).optional() == choices
     assert Retained(DATA, LINES).optional(1) == choices[:1]
     inner = DATA | {"edges": [*EDGES, [7, 0, 3, 0, 0]]}
-    # Two rules name the server: what is left to decide about is the folder that it imports within a function.
+    # Two rules name the server: what is left to decide about is the folder that it imports within a
+    # function.
     assert Retained(inner, LINES).optional() == [(f"{S}lora/", 3, 37), ("spare", 1, 15)]
     for _ in range(2):
         saved = retained_data(inner, LINES, Cache(tmp_path))
         assert saved["optional"] == [[f"{S}lora/", 3, 37], ["spare", 1, 15]]
-        assert saved["retained"][f"{S}lora/pool.py"] == [2, 26] and f"{S}utils.py" not in saved["retained"]
+        assert (
+            saved["retained"][f"{S}lora/pool.py"] == [2, 26]
+            and f"{S}utils.py" not in saved["retained"]
+        )
 
 
 def test_a_member_is_reached_with_its_class_only() -> None:
@@ -87,14 +102,23 @@ def test_by_name_alone_and_rules_without_use_are_questionable() -> None:
         "best": [[3, 0, 1], [4, 1, 0], [], [1, 0, 0], [], []],
     }
     rules = {
-        "rules": {"used": ["root", ""], "twice": ["api", ""], "idle": ["fact", ""], "wide": ["remove", ""]},
+        "rules": {
+            "used": ["root", ""],
+            "twice": ["api", ""],
+            "idle": ["fact", ""],
+            "wide": ["remove", ""],
+        },
         "effects": {"used": {"kept": 1}, "twice": {"kept": 1}, "wide": {"lines": 7}},
         "wide": {"wide": ["sglang.gone"]},
         "idle": ["idle"],
     }
     rows = questionable(symbols, rules)
     assert [row[:2] for row in rows] == [("wide", 7), ("idle", 0), ("twice", 0), ("sglang.a.f", 9)]
-    assert "sglang.gone" in rows[0][2] and "did nothing" in rows[1][2] and "something else" in rows[2][2]
+    assert (
+        "sglang.gone" in rows[0][2]
+        and "did nothing" in rows[1][2]
+        and "something else" in rows[2][2]
+    )
 
 
 def test_lines_by_folder_and_language() -> None:
@@ -116,7 +140,11 @@ def test_lines_by_folder_and_language() -> None:
 
 def test_tables_that_are_gone_by_card() -> None:
     name = "c/E=8,N=1,device_name=NVIDIA_H200"
-    gone = {f"{name},dtype=fp8_w8a8.json": Removal("r", ""), f"{name}.json": Removal("s", ""), "x.py": Removal("t", "")}
+    gone = {
+        f"{name},dtype=fp8_w8a8.json": Removal("r", ""),
+        f"{name}.json": Removal("s", ""),
+        "x.py": Removal("t", ""),
+    }
     assert tuning_list(Graph((), {}, gone, ())).splitlines()[1:] == [
         "NVIDIA_H200\tE=8,N=1\t\ts",
         "NVIDIA_H200\tE=8,N=1\tdtype=fp8_w8a8\tr",
@@ -125,7 +153,9 @@ def test_tables_that_are_gone_by_card() -> None:
 
 P = "python/sglang/"
 
-RULES = rule("dropped", "dropped-tpu", words=["tpu"]) + rule("internal", "internal-lost", names=["sglang.lost.L*"])
+RULES = rule("dropped", "dropped-tpu", words=["tpu"]) + rule(
+    "internal", "internal-lost", names=["sglang.lost.L*"]
+)
 
 
 def _tree(folder: Path) -> UpstreamTree:
@@ -167,12 +197,18 @@ def test_why_they_went(tmp_path: Path) -> None:
     graph = Graph((), {path: "root"}, removed, ())
     (found,) = read_public_names({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
     named = {one.name: one for one in found}
-    lost = {path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")} | {named["Tool"]: "remove-tool"}}
+    lost = {
+        path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")}
+        | {named["Tool"]: "remove-tool"}
+    }
     gone = removed_definitions(tree, graph, Cache())
     (file := tmp_path / "rules.toml").write_text(RULES)
     rules = load_rules([file])
     page = api_page(tree, graph, lost, gone, written_imports(tree), rules)
-    assert page.ruled == [("sglang.kept", "remove-tool", ["Tool"]), ("sglang.ruled", "remove-ruled", ["one", "two"])]
+    assert page.ruled == [
+        ("sglang.kept", "remove-tool", ["Tool"]),
+        ("sglang.ruled", "remove-ruled", ["one", "two"]),
+    ]
     # What a definition says of itself, and a comment, count as nothing.
     assert page.unread == [("sglang.kept", ["alone()"])]
     assert page.counts == {IMPORTED: 1, SAID: 1, DROPPED: 1, INTERNAL: 1}

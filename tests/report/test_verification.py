@@ -13,12 +13,18 @@ from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
 from tests.small import write
 
-MANIFEST = Manifest("0.1.0", "deepseek", "0" * 64, Identity("release", "release:1.0", "1.0", None, False), ())
+MANIFEST = Manifest(
+    "0.1.0", "deepseek", "0" * 64, Identity("release", "release:1.0", "1.0", None, False), ()
+)
 
 
 def result(level: str, *findings: Finding) -> LevelResult:
     evidence = Evidence(
-        level, not findings, (("modules", 1200),), findings, (Finding("modules", "a.py", 0, "as here"),)
+        level,
+        not findings,
+        (("modules", 1200),),
+        findings,
+        (Finding("modules", "a.py", 0, "as here"),),
     )
     return LevelResult(evidence, (("import", "3 s, upstream 5 s"),), ("Nothing of speed.",), 12.34)
 
@@ -41,7 +47,9 @@ def test_a_run_that_passed(tmp_path: Path) -> None:
 
 def test_a_run_that_failed_lists_what_was_found(tmp_path: Path) -> None:
     finding = Finding("modules", "python/sglang/x.py", 7, "gone |\n twice")
-    text = write_verification(tmp_path, MANIFEST, [result("imports", finding), result("model")]).read_text()
+    text = write_verification(
+        tmp_path, MANIFEST, [result("imports", finding), result("model")]
+    ).read_text()
     assert "**A level failed.**" in text
     assert "| imports | **failed: 1** |" in text and "| model | passed |" in text
     assert "- `python/sglang/x.py:7` modules: gone \\| twice" in text
@@ -58,12 +66,16 @@ def test_a_level_that_cannot_run_here_is_not_said_to_pass(tmp_path: Path) -> Non
 
 
 def test_evidence_as_far_as_upstream_runs_says_so(tmp_path: Path) -> None:
-    text = write_verification(tmp_path, MANIFEST, [result("imports")], where_upstream_runs=True).read_text()
+    text = write_verification(
+        tmp_path, MANIFEST, [result("imports")], where_upstream_runs=True
+    ).read_text()
     assert "Every level passed. Only what upstream's own tree can run here was judged" in text
     assert json.loads((tmp_path / "verify.json").read_text())["where_upstream_runs"]
 
 
-RELEASED = Manifest("1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ())
+RELEASED = Manifest(
+    "1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ()
+)
 WRITTEN = "# Evidence\n\nEvery level passed.\n\nMore.\n"
 
 
@@ -89,12 +101,20 @@ def test_evidence_of_gpus_names_the_tree_by_its_python(tmp_path: Path) -> None:
         "sgl-kernel/c.py": "",
     }
     write(tmp_path / "tree", texts)
-    listed = [EmittedFile(p, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for p, t in texts.items()]
+    listed = [
+        EmittedFile(p, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None)
+        for p, t in texts.items()
+    ]
     manifest = replace(RELEASED, files=tuple(listed))
     seen = Tree("generated", tmp_path / "tree/python").digest()
     (tmp_path / "gpu.md").write_text(WRITTEN)
-    for digest, stale in ((seen, []), ("0" * 16, ["gpu.md: a tree whose Python is 0000000000000000"])):
-        (tmp_path / "gpu.json").write_text(json.dumps({"hardware": {"trees": {"generated": digest}}}))
+    for digest, stale in (
+        (seen, []),
+        ("0" * 16, ["gpu.md: a tree whose Python is 0000000000000000"]),
+    ):
+        (tmp_path / "gpu.json").write_text(
+            json.dumps({"hardware": {"trees": {"generated": digest}}})
+        )
         assert mark_stale(tmp_path, manifest) == stale
 
 

@@ -32,18 +32,24 @@ def test_the_default_profile_is_there() -> None:
 
 def test_every_rule_file_is_used_by_a_profile() -> None:
     used = {name for profile in PROFILES for name in profile_files(RULES_FOLDER, profile)}
-    every = {path.relative_to(RULES_FOLDER).with_suffix("").as_posix() for path in RULES_FOLDER.glob("**/*.toml")}
+    every = {
+        path.relative_to(RULES_FOLDER).with_suffix("").as_posix()
+        for path in RULES_FOLDER.glob("**/*.toml")
+    }
     assert every - {f"profiles/{name}" for name in PROFILES} == used
 
 
-def folder(tmp_path: Path, text: str, profile: str = 'description = "x"\ninclude = ["world"]\n') -> Path:
+def folder(
+    tmp_path: Path, text: str, profile: str = 'description = "x"\ninclude = ["world"]\n'
+) -> Path:
     world = text.encode("utf-8", "surrogateescape")
     return write(tmp_path, {"profiles/small.toml": profile, "world.toml": world})
 
 
 def test_values(tmp_path: Path) -> None:
     rules = load_profile(
-        "small", folder(tmp_path, FACT + '\n[[absent]]\nid = "amd"\nwhy = "Not there."\nmodules = ["a"]\n')
+        "small",
+        folder(tmp_path, FACT + '\n[[absent]]\nid = "amd"\nwhy = "Not there."\nmodules = ["a"]\n'),
     )
     [fact] = rules.facts
     assert (fact.id, fact.calls) == ("hip", ("sglang.**.is_hip",))
@@ -86,7 +92,10 @@ DOMAIN = '[[domain]]\nid = "kinds"\nwhy = "The kinds there are."\nnames = ["sgla
         ("[[fakt]]\n", ["world.toml:1", "'fakt'", "did you mean 'fact'"]),
         ("\n\n[fact]\nid = 1\n", ["world.toml:3", "'fact'"]),
         ('title = "x"\n', ["world.toml:1", "'title'"]),
-        (FACT + FACT.replace('"hip"', '"cuda"').replace("calls", "cals"), ["world.toml:9", "'cals'", "'calls'"]),
+        (
+            FACT + FACT.replace('"hip"', '"cuda"').replace("calls", "cals"),
+            ["world.toml:9", "'cals'", "'calls'"],
+        ),
         (FACT.replace("value = false", "value = 7.5"), ["world.toml:5", "value"]),
         (FACT.replace("value = false", "value = 0.0"), ["world.toml:5", "value"]),
         (FACT.replace('"hip"', '"HIP"'), ["world.toml:2", "id"]),
@@ -107,8 +116,14 @@ DOMAIN = '[[domain]]\nid = "kinds"\nwhy = "The kinds there are."\nnames = ["sgla
             (FACT + f'[[{old}]]\nid = "x"\n', [f"world.toml:6: [[{old}]] is called [[{new}]] now"])
             for old, new in RENAMED.items()
         ),
-        ('description = "x"\ninclude = ["word"]\n', ["small.toml:2", "'word'", "did you mean 'world'"]),
-        ('description = "x"\ninclde = ["world"]\n', ["small.toml:2", "'inclde'", "did you mean 'include'"]),
+        (
+            'description = "x"\ninclude = ["word"]\n',
+            ["small.toml:2", "'word'", "did you mean 'world'"],
+        ),
+        (
+            'description = "x"\ninclde = ["world"]\n',
+            ["small.toml:2", "'inclde'", "did you mean 'include'"],
+        ),
         ('description = "x"\n', ["small.toml:1", "include"]),
         ('description = "x\n', ["small.toml:1"]),
     ],
@@ -140,7 +155,10 @@ def test_an_unknown_profile(tmp_path: Path) -> None:
 
 def test_rules_about_what_is_served(tmp_path: Path) -> None:
     place = folder(tmp_path, FACT, 'description = "x"\ninclude = ["world", "features"]\n')
-    write(place, {"features/more.toml": FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba")})
+    write(
+        place,
+        {"features/more.toml": FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba")},
+    )
     rules = load_profile("small", place)
     assert rules.scope == ("mamba",)
     assert rules.places["mamba"] == "features/more.toml:1"
@@ -152,13 +170,20 @@ def test_a_profile_extends_another_and_drops_some_of_its_files(tmp_path: Path) -
     narrow = place / "profiles/narrow.toml"
     narrow.write_text('description = "x"\nextends = "small"\ninclude = ["more"]\n')
     assert profile_files(place, "narrow") == ("world", "more")
-    narrow.write_text('description = "x"\nextends = "small"\ninclude = ["more"]\ndrop = ["world"]\n')
+    narrow.write_text(
+        'description = "x"\nextends = "small"\ninclude = ["more"]\ndrop = ["world"]\n'
+    )
     assert [fact.id for fact in load_profile("narrow", place).facts] == ["mamba"]
     narrow.write_text('description = "x"\nextends = "small"\ndrop = ["wrld"]\n')
-    with pytest.raises(InputError, match=r"narrow.toml:3: drop: no rule file or folder 'wrld' \(did you mean 'world'"):
+    with pytest.raises(
+        InputError,
+        match=r"narrow.toml:3: drop: no rule file or folder 'wrld' \(did you mean 'world'",
+    ):
         load_profile("narrow", place)
     narrow.write_text('description = "x"\nextends = "narow"\n')
-    with pytest.raises(InputError, match=r"narrow.toml:2: no profile 'narow' \(did you mean 'narrow'"):
+    with pytest.raises(
+        InputError, match=r"narrow.toml:2: no profile 'narow' \(did you mean 'narrow'"
+    ):
         load_profile("narrow", place)
     narrow.write_text('description = "x"\nextends = "narrow"\n')
     with pytest.raises(InputError, match=r"narrow\.toml:2: extends itself"):
@@ -169,12 +194,20 @@ def test_a_profile_extends_another_and_drops_some_of_its_files(tmp_path: Path) -
     ("bounds", "expected"),
     [
         ("", {"0.5.7": False, "0.5.15.post1": False, None: False}),
-        ('since = "0.5.15"\n', {"0.5.7": True, "0.5.14": True, "0.5.15": False, "0.5.15.post1": False, None: True}),
-        ('until = "0.5.15"\n', {"0.5.7": False, "0.5.15": False, "0.5.15.post1": True, "0.5.20": True, None: True}),
+        (
+            'since = "0.5.15"\n',
+            {"0.5.7": True, "0.5.14": True, "0.5.15": False, "0.5.15.post1": False, None: True},
+        ),
+        (
+            'until = "0.5.15"\n',
+            {"0.5.7": False, "0.5.15": False, "0.5.15.post1": True, "0.5.20": True, None: True},
+        ),
         ("optional = true\n", {"0.5.7": True, None: True}),
     ],
 )
-def test_releases_that_have_what_a_rule_names(tmp_path: Path, bounds: str, expected: dict[str | None, bool]) -> None:
+def test_releases_that_have_what_a_rule_names(
+    tmp_path: Path, bounds: str, expected: dict[str | None, bool]
+) -> None:
     [fact] = load_profile("small", folder(tmp_path, FACT + bounds)).facts
     assert {version: fact.may_idle(version) for version in expected} == expected
 
@@ -185,5 +218,7 @@ def test_a_refusal_has_the_texts_of_its_domain(tmp_path: Path) -> None:
         place.mkdir()
         text = DOMAIN + f'{key} = ["a", "b"]\n' + REFUSAL.replace("DOMAIN", "kinds")
         [refusal] = load_profile("small", folder(place, text)).refusals
-        assert (refusal.values, refusal.only) == ((("a", "b"), ()) if key == "never" else ((), ("a", "b")))
+        assert (refusal.values, refusal.only) == (
+            (("a", "b"), ()) if key == "never" else ((), ("a", "b"))
+        )
         assert refusal.attributes == ("kind", "other")

@@ -1,4 +1,6 @@
-"""Patterns: `*` within one component, `**` over whole ones; rules that contradict each other are refused when they are loaded."""
+"""Patterns: `*` within one component, `**` over whole ones; rules that contradict each other are
+refused when they are loaded.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,18 +64,27 @@ from tests import small
             "python/sglang/srt/c/E=8,device_name=AMD_MI300.json",
             True,
         ),
-        (path_matches, "python/sglang/**/*device_name=AMD*", "python/sglang/srt/c/E=8,device_name=NVIDIA.json", False),
+        (
+            path_matches,
+            "python/sglang/**/*device_name=AMD*",
+            "python/sglang/srt/c/E=8,device_name=NVIDIA.json",
+            False,
+        ),
         (path_matches, "*.toml", "sgl-kernel/pyproject.toml", False),
         (path_matches, "LICENSE", "LICENSE", True),
         (path_matches, "python/sglang/**", "python/sglang/a/b.py", True),
     ],
 )
-def test_patterns(match: Callable[[str, str], bool], pattern: str, name: str, matches: bool) -> None:
+def test_patterns(
+    match: Callable[[str, str], bool], pattern: str, name: str, matches: bool
+) -> None:
     assert match(pattern, name) is matches
 
 
 @given(st.lists(st.from_regex(r"[a-z_]{1,4}", fullmatch=True), min_size=1, max_size=6), st.data())
-def test_a_name_with_parts_replaced_by_stars_matches_itself(parts: list[str], data: st.DataObject) -> None:
+def test_a_name_with_parts_replaced_by_stars_matches_itself(
+    parts: list[str], data: st.DataObject
+) -> None:
     pattern = [data.draw(st.sampled_from([part, "*", part[:1] + "*", "**"])) for part in parts]
     assert name_matches(".".join(pattern), ".".join(parts))
     assert path_matches("/".join(pattern), "/".join([*parts, "below.py"]))
@@ -87,9 +98,13 @@ def rule(name: str, text: str) -> str:
     kind, *keys = text.split()
     pairs = [key.split("=", 1) for key in keys]
     texts: dict[str, Any] = {
-        key: value if key in ONE_TEXT else value.split(",") for key, value in pairs if key not in AS_WRITTEN
+        key: value if key in ONE_TEXT else value.split(",")
+        for key, value in pairs
+        if key not in AS_WRITTEN
     }
-    return small.rule(kind, name, *(f"{key} = {value}" for key, value in pairs if key in AS_WRITTEN), **texts)
+    return small.rule(
+        kind, name, *(f"{key} = {value}" for key, value in pairs if key in AS_WRITTEN), **texts
+    )
 
 
 def load(folder: Path, *rules: str) -> None:
@@ -109,7 +124,10 @@ def load(folder: Path, *rules: str) -> None:
         ("fact calls=sglang.**.is_hip value=false", "fact names=sglang.**.is_hip value=true"),
         ("fact environment=X value=false", "fact environment=X value=false"),
         # A part of what is kept may be removed, and an exception is one.
-        ("root modules=sglang.srt paths=native", "remove feature=npu modules=sglang.srt.npu paths=native/cpu"),
+        (
+            "root modules=sglang.srt paths=native",
+            "remove feature=npu modules=sglang.srt.npu paths=native/cpu",
+        ),
         (
             "walk package=sglang.models keep=deepseek",
             "remove feature=others modules=sglang.models.* unless=sglang.models.deepseek",
@@ -144,7 +162,11 @@ def test_no_contradiction(tmp_path: Path, one: str, other: str) -> None:
             "fact attributes=sglang.*.flag value=true exact=false",
             ["is true, but", "true (only its truth)"],
         ),
-        ("fact environment=X value=false", "fact environment=Y,X", ["the variable X is false", "it is None"]),
+        (
+            "fact environment=X value=false",
+            "fact environment=Y,X",
+            ["the variable X is false", "it is None"],
+        ),
         (
             'fact calls=platform.system value="Linux"',
             "domain calls=platform.* never=Linux",
@@ -161,8 +183,16 @@ def test_no_contradiction(tmp_path: Path, one: str, other: str) -> None:
             "remove feature=others modules=sglang.models.*",
             ["keeps sglang.models.llama"],
         ),
-        ("keep paths=native/cpu/a.cc", "remove feature=cpu paths=native/cpu", ["keeps native/cpu/a.cc"]),
-        ("fact names=torch.npu value=false", "absent attributes=torch.npu", ["torch.npu is false", "no such thing"]),
+        (
+            "keep paths=native/cpu/a.cc",
+            "remove feature=cpu paths=native/cpu",
+            ["keeps native/cpu/a.cc"],
+        ),
+        (
+            "fact names=torch.npu value=false",
+            "absent attributes=torch.npu",
+            ["torch.npu is false", "no such thing"],
+        ),
         (
             "fact calls=sglang.npu.quant.f value=false",
             "remove feature=npu modules=sglang.npu only_when_asked=sglang.npu.quant.f",

@@ -1,4 +1,6 @@
-"""What the tests of `source` share: an empty environment, a repository of SGLang's shape, an index."""
+"""What the tests of `source` share: an empty environment, a repository of SGLang's shape,
+an index.
+"""
 
 import os
 from collections.abc import Iterator
@@ -46,10 +48,15 @@ def opened(repository: Path, cache: Path) -> Open:
 
 @pytest.fixture
 def upstream_git(tmp_path: Path) -> Path:
-    """A repository of SGLang's shape: package, native code, one link to a file, one link that leaves the repository."""
+    """A repository of SGLang's shape: package, native code, one link to a file, one link that
+    leaves the repository.
+    """
     folder = tmp_path / "sglang"
     write(folder / "python", {**PACKAGE, "pyproject.toml": PYPROJECT})
-    write(folder, {"LICENSE": LICENCE, "sgl-kernel/a.cu": "// kernel\n", "docs/readme.md": "not read\n"})
+    write(
+        folder,
+        {"LICENSE": LICENCE, "sgl-kernel/a.cu": "// kernel\n", "docs/readme.md": "not read\n"},
+    )
     (folder / "sgl-kernel/LICENSE").symlink_to("../LICENSE")
     (folder / "sgl-kernel/passwd").symlink_to("/etc/passwd")
     (folder / "sgl-kernel/loop").symlink_to("loop")

@@ -1,4 +1,6 @@
-"""Nothing unsound enters the cache of upstreams: what an archive may hold, and what an entry is worth."""
+"""Nothing unsound enters the cache of upstreams: what an archive may hold, and what an entry is
+worth.
+"""
 
 import errno
 import multiprocessing
@@ -88,10 +90,16 @@ def test_oversized_whole_and_too_many(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_member_that_lies_about_its_size(tmp_path: Path) -> None:
-    content = make_wheel(extra=lambda opened: opened.writestr("sglang/z", b"z" * 5000, zipfile.ZIP_DEFLATED))
+    content = make_wheel(
+        extra=lambda opened: opened.writestr("sglang/z", b"z" * 5000, zipfile.ZIP_DEFLATED)
+    )
     # The central directory's last record of 5,000 bytes says 50.
     place = content.rindex((5000).to_bytes(4, "little"))
-    _refused(tmp_path, "cannot be read", content[:place] + (50).to_bytes(4, "little") + content[place + 4 :])
+    _refused(
+        tmp_path,
+        "cannot be read",
+        content[:place] + (50).to_bytes(4, "little") + content[place + 4 :],
+    )
 
 
 @pytest.mark.parametrize("cut", [0, 10, 300])
@@ -142,7 +150,9 @@ HARM: dict[str, Callable[[Path, Path], object]] = {
     "a file more": lambda a, record: a.with_name("evil.py").write_bytes(b"x"),
     "a link": lambda a, record: _link(a),
     "a broken record": lambda a, record: record.write_text('{"format"'),
-    "a changed record": lambda a, record: record.write_text(record.read_text().replace("a.py", "c.py")),
+    "a changed record": lambda a, record: record.write_text(
+        record.read_text().replace("a.py", "c.py")
+    ),
 }
 
 
@@ -170,7 +180,11 @@ def test_what_a_killed_run_left_is_removed_by_the_next(cache: Path) -> None:
     (cache / "trees/.tmp-k-1/new").mkdir(parents=True)
     (cache / "trees/.tmp-other-1").mkdir()
     store.tree(cache, "k", _build, "test")
-    assert sorted(path.name for path in (cache / "trees").iterdir()) == [".k.lock", ".tmp-other-1", "k"]
+    assert sorted(path.name for path in (cache / "trees").iterdir()) == [
+        ".k.lock",
+        ".tmp-other-1",
+        "k",
+    ]
 
 
 def test_full_disk_and_unwritable_cache_are_input_errors(
@@ -218,7 +232,10 @@ def test_two_runs_at_once_build_once(cache: Path) -> None:
 def test_default_folder() -> None:
     assert store.default_folder({"SHRINKER_CACHE": "/c", "XDG_CACHE_HOME": "/x"}) == Path("/c")
     assert store.default_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/shrinker")
-    assert store.default_folder({"XDG_CACHE_HOME": "relative"}) == Path("~/.cache/shrinker").expanduser()
+    assert (
+        store.default_folder({"XDG_CACHE_HOME": "relative"})
+        == Path("~/.cache/shrinker").expanduser()
+    )
 
 
 def test_clear_removes_only_what_shrinker_put_there(cache: Path) -> None:
@@ -229,7 +246,9 @@ def test_clear_removes_only_what_shrinker_put_there(cache: Path) -> None:
     store.clear(cache / "none")
 
 
-def test_trees_that_were_not_opened_for_longest_leave(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_that_were_not_opened_for_longest_leave(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "MOST_TREES", 3)
     for hour, key in enumerate(("a", "b", "c")):
         store.tree(cache, key, _build, "test")
@@ -238,7 +257,9 @@ def test_trees_that_were_not_opened_for_longest_leave(cache: Path, monkeypatch: 
     store.tree(cache, "a", _refuse, "test")
 
     def left() -> set[str]:
-        return {place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")}
+        return {
+            place.name for place in (cache / "trees").iterdir() if not place.name.startswith(".")
+        }
 
     store.tree(cache, "d", _build, "test")
     assert left() == {"a", "c", "d"}, "a was opened again"

@@ -31,11 +31,17 @@ def test_local_commit(name: str, upstream_git: Path, opened: Open) -> None:
     tree = opened(f"git:{upstream_git}@{written}")
     assert [file.path for file in tree.files] == PATHS
     assert tree.read("python/sglang/srt/server.py") == b"PORT = 30000\n"
-    assert (tree.identity.spec, tree.identity.commit, tree.identity.version) == (f"git@{full}", full, "1.2.0")
+    assert (tree.identity.spec, tree.identity.commit, tree.identity.version) == (
+        f"git@{full}",
+        full,
+        "1.2.0",
+    )
     assert tree.declared.dependencies[-1] == "numpy"
 
 
-def test_links_inside_are_content_and_links_outside_are_left_out(upstream_git: Path, opened: Open) -> None:
+def test_links_inside_are_content_and_links_outside_are_left_out(
+    upstream_git: Path, opened: Open
+) -> None:
     tree = opened(f"git:{upstream_git}@main")
     assert tree.read("sgl-kernel/LICENSE") == LICENCE
     assert "sgl-kernel/passwd" not in tree.by_path and "sgl-kernel/loop" not in tree.by_path
@@ -45,7 +51,9 @@ def test_links_inside_are_content_and_links_outside_are_left_out(upstream_git: P
 def test_the_work_tree_plays_no_part(upstream_git: Path, opened: Open, cache: Path) -> None:
     write(upstream_git, {"python/sglang/srt/server.py": "PORT = 2\n"})
     tree = opened(f"git:{upstream_git}@main")
-    assert tree.read("python/sglang/srt/server.py") == b"PORT = 1\n" and tree.identity.version is None
+    assert (
+        tree.read("python/sglang/srt/server.py") == b"PORT = 1\n" and tree.identity.version is None
+    )
     bare = upstream_git.parent / "bare"
     git(upstream_git, "clone", "--quiet", "--bare", ".", str(bare))
     assert opened(f"git:{bare}@main", cache=cache / "2").files == tree.files
@@ -55,7 +63,9 @@ def test_export_attributes_do_not_change_the_bytes(upstream_git: Path, opened: O
     attributes = "*.py export-ignore\n*.cu export-subst\n"
     committed(upstream_git, {".gitattributes": attributes, "sgl-kernel/a.cu": "$Format:%H$\n"})
     tree = opened(f"git:{upstream_git}@main")
-    assert [file.path for file in tree.files] == PATHS and tree.read("sgl-kernel/a.cu") == b"$Format:%H$\n"
+    assert [file.path for file in tree.files] == PATHS and tree.read(
+        "sgl-kernel/a.cu"
+    ) == b"$Format:%H$\n"
 
 
 @pytest.mark.parametrize("how", ["full", "short", "tag", "branch"])
@@ -92,7 +102,9 @@ def test_missing_commit(prefix: str, commit: str, upstream_git: Path, opened: Op
     assert commit[:7] in error.value.message and error.value.next_step
 
 
-def test_not_a_repository_even_inside_one(upstream_git: Path, opened: Open, repository: Path) -> None:
+def test_not_a_repository_even_inside_one(
+    upstream_git: Path, opened: Open, repository: Path
+) -> None:
     write(upstream_git, {"plain/x": ""})
     with pytest.raises(InputError, match="is not a git repository"):
         opened(f"git:{upstream_git}/plain@main")
@@ -113,13 +125,17 @@ def test_a_url_cannot_run_a_program(tmp_path: Path, opened: Open) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_no_git(upstream_git: Path, opened: Open, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_git(
+    upstream_git: Path, opened: Open, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(repository))
     with pytest.raises(InputError, match="git is not installed"):
         opened(f"git:{upstream_git}@main")
 
 
-def test_inside_a_git_hook(upstream_git: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inside_a_git_hook(
+    upstream_git: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_DIR", os.devnull)
     monkeypatch.setenv("GIT_INDEX_FILE", os.devnull)
     assert opened(f"git:{upstream_git}@main").files
@@ -164,13 +180,18 @@ def test_untracked_files_are_named_and_not_read(upstream_git: Path, opened: Open
 def test_plain_copy(upstream_git: Path, opened: Open) -> None:
     commit = opened(f"git:{upstream_git}@main")
     shutil.rmtree(upstream_git / ".git")
-    write(upstream_git / "python", {"sglang/__pycache__/a.cpython-311.pyc": "", "sglang.egg-info/PKG-INFO": ""})
+    write(
+        upstream_git / "python",
+        {"sglang/__pycache__/a.cpython-311.pyc": "", "sglang.egg-info/PKG-INFO": ""},
+    )
     tree = opened(f"path:{upstream_git}")
     assert tree.files == commit.files
     assert (tree.identity.commit, tree.identity.dirty) == (None, True)
 
 
-def test_plain_copy_inside_another_repository(upstream_git: Path, opened: Open, repository: Path) -> None:
+def test_plain_copy_inside_another_repository(
+    upstream_git: Path, opened: Open, repository: Path
+) -> None:
     git(repository, "init", "--quiet")
     shutil.rmtree(upstream_git / ".git")
     shutil.move(upstream_git, repository / "copy")
@@ -181,7 +202,9 @@ def test_folder_without_metadata_says_so(tmp_path: Path, opened: Open) -> None:
     write(tmp_path / "bare/python", PACKAGE)
     lines: list[str] = []
     tree = opened(f"path:{tmp_path}/bare", progress=lines.append)
-    assert tree.declared.dependencies == () and any("no dependency is known" in line for line in lines)
+    assert tree.declared.dependencies == () and any(
+        "no dependency is known" in line for line in lines
+    )
     assert [file.path for file in tree.files] == sorted(f"python/{name}" for name in PACKAGE)
 
 
@@ -210,7 +233,11 @@ def test_submodule(upstream_git: Path, opened: Open, repository: Path) -> None:
     lines: list[str] = []
     tree = opened(None, progress=lines.append)
     head = git(upstream_git, "rev-parse", "HEAD")
-    assert (tree.identity.kind, tree.identity.spec, tree.identity.dirty) == ("submodule", f"submodule@{head}", False)
+    assert (tree.identity.kind, tree.identity.spec, tree.identity.dirty) == (
+        "submodule",
+        f"submodule@{head}",
+        False,
+    )
     assert "submodule" in lines[0] and any("not at the pinned" in line for line in lines)
     assert any("is not known to be release:" in line for line in lines)
     assert tree.read("LICENSE") == LICENCE

@@ -1,4 +1,5 @@
-"""The real thing: the default release and, where a clone of upstream is at hand, the commit that equals it.
+"""The real thing: the default release and, where a clone of upstream is at hand, the commit that
+equals it.
 
 SHRINKER_TEST_GIT=/path/to/sglang pytest -m network tests/source
 """
@@ -53,7 +54,9 @@ CLONES = [path for path in (os.environ.get("SHRINKER_TEST_GIT"),) if path]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["release"])
-def test_release_has_the_content_of_its_commit(pair: dict[str, str], real_environment: None) -> None:
+def test_release_has_the_content_of_its_commit(
+    pair: dict[str, str], real_environment: None
+) -> None:
     release = open_upstream(f"release:{pair['release']}", repository=REPOSITORY)
     assert _content(release) == pair["content"]
     assert release.identity.commit == pair["commit"]
@@ -61,11 +64,16 @@ def test_release_has_the_content_of_its_commit(pair: dict[str, str], real_enviro
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["release"])
 def test_commit_of_a_clone(pair: dict[str, str], real_environment: None) -> None:
-    """Compares with the release in every clone that SHRINKER_TEST_GIT names; the content alone where there is none."""
+    """Compares with the release in every clone that SHRINKER_TEST_GIT names; the content alone
+    where there is none.
+    """
     for clone in CLONES:
         tree = open_upstream(f"git:{clone}@{pair['commit']}", repository=REPOSITORY)
         release = open_upstream(f"release:{pair['release']}", repository=REPOSITORY)
         assert _content(tree) == pair["content"]
         assert tree.declared == release.declared
         assert tree.by_path["LICENSE"] == release.by_path["LICENSE"]
-        assert (tree.identity.version, tree.identity.commit) == (release.identity.version, release.identity.commit)
+        assert (tree.identity.version, tree.identity.commit) == (
+            release.identity.version,
+            release.identity.commit,
+        )

@@ -23,21 +23,37 @@ def test_wheel_becomes_the_repository_layout(index: Index, opened: Open) -> None
     assert [file.path for file in tree.files] == sorted(PATHS)
     assert tree.read("python/sglang/srt/server.py") == b"PORT = 30000\n"
     assert tree.read("LICENSE") == LICENCE
-    assert all(hashlib.sha256(tree.read(file.path)).hexdigest() == file.sha256 for file in tree.files)
-    assert tree.identity.spec == "release:1.2.0" and tree.identity.version == "1.2.0" and tree.identity.commit is None
+    assert all(
+        hashlib.sha256(tree.read(file.path)).hexdigest() == file.sha256 for file in tree.files
+    )
+    assert (
+        tree.identity.spec == "release:1.2.0"
+        and tree.identity.version == "1.2.0"
+        and tree.identity.commit is None
+    )
     assert tree.declared.scripts == {"sglang": "sglang.cli.main:main"}
 
 
-def test_each_member_of_a_wheel_is_in_the_tree_or_among_what_is_not_read(index: Index, opened: Open) -> None:
+def test_each_member_of_a_wheel_is_in_the_tree_or_among_what_is_not_read(
+    index: Index, opened: Open
+) -> None:
     tag = "cp311-cp311-manylinux_2_34_x86_64"
-    wheel = make_wheel(extra=lambda archive: archive.writestr("sglang-1.2.0.dist-info/WHEEL", f"Tag: {tag}\n"))
+    wheel = make_wheel(
+        extra=lambda archive: archive.writestr("sglang-1.2.0.dist-info/WHEEL", f"Tag: {tag}\n")
+    )
     index.add(WHEEL, wheel)
     tree = opened("release:1.2.0")
     members = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
     said = [*tree.by_path, *tree.unread]
-    places = {f"python/{m}" if m.startswith("sglang/") else m for m in members if not m.endswith("/LICENSE")}
+    places = {
+        f"python/{m}" if m.startswith("sglang/") else m
+        for m in members
+        if not m.endswith("/LICENSE")
+    }
     assert sorted(said) == sorted({*places, "LICENSE"})
-    assert tree.unread["tools/tag.py"] and "metadata" in tree.unread["sglang-1.2.0.dist-info/METADATA"]
+    assert (
+        tree.unread["tools/tag.py"] and "metadata" in tree.unread["sglang-1.2.0.dist-info/METADATA"]
+    )
     assert tree.declared.tag == tag
 
 
@@ -80,7 +96,8 @@ def test_unknown_version_names_the_nearest(index: Index, opened: Open) -> None:
     for version in ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.10.0"):
         index.add(f"sglang-{version}-py3-none-any.whl", b"")
     with pytest.raises(
-        InputError, match=r"no sglang 1\.2\.1 \(nearest: 1\.1\.0, 1\.2\.0, 1\.3\.0, 1\.10\.0; newest: 1\.10\.0\)"
+        InputError,
+        match=r"no sglang 1\.2\.1 \(nearest: 1\.1\.0, 1\.2\.0, 1\.3\.0, 1\.10\.0; newest: 1\.10\.0\)",
     ):
         opened("release:1.2.1")
 
@@ -157,7 +174,10 @@ def test_index_variables() -> None:
     assert index_url({}) == "https://pypi.org/simple"
     assert index_url({"PIP_INDEX_URL": "https://a/simple/"}) == "https://a/simple"
     assert index_url({"PIP_INDEX_URL": "https://a", "UV_INDEX_URL": "https://b"}) == "https://b"
-    assert index_url({"UV_DEFAULT_INDEX": "name=https://c?x=y", "UV_INDEX_URL": "https://b"}) == "https://c?x=y"
+    assert (
+        index_url({"UV_DEFAULT_INDEX": "name=https://c?x=y", "UV_INDEX_URL": "https://b"})
+        == "https://c?x=y"
+    )
     with pytest.raises(InputError, match="PIP_INDEX_URL"):
         index_url({"PIP_INDEX_URL": "/folder"})
     assert without_password("https://u:p@h:1/x") == "https://h:1/x"
@@ -176,7 +196,8 @@ JSON = "application/vnd.pypi.simple.v1+json"
 
 
 @pytest.mark.parametrize(
-    ("requirement", "size"), [("a-b", 60), ("a-b==2.0", 40), ("a-b<2", 10), ("a-b>3", None), ("a-b[x]>=2,<3", 40)]
+    ("requirement", "size"),
+    [("a-b", 60), ("a-b==2.0", 40), ("a-b<2", 10), ("a-b>3", None), ("a-b[x]>=2,<3", 40)],
 )
 def test_the_size_of_the_newest_file_that_fits(
     monkeypatch: pytest.MonkeyPatch, requirement: str, size: int | None
@@ -198,7 +219,12 @@ def _refuse(url: str) -> None:
         *(
             lambda url, kind=kind, body=body: (kind, body, url)
             for kind in (JSON, "text/html")
-            for body in (b"", b"[]", b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}', b'{"files": 1}')
+            for body in (
+                b"",
+                b"[]",
+                b'{"files": [{"filename": "a_b-1.0.tar.gz", "url": ""}]}',
+                b'{"files": 1}',
+            )
         ),
     ],
 )

@@ -1,4 +1,6 @@
-"""What is said of an upstream: its specification, its metadata, and the wheels that are pinned beside it."""
+"""What is said of an upstream: its specification, its metadata, and the wheels that are pinned
+beside it.
+"""
 
 import hashlib
 from pathlib import Path
@@ -73,7 +75,8 @@ def test_both_forms_give_one_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"[", b"", b"[project]\n", b'[project]\nname = "x"\ndependencies = ["a b"]\n', b"\xff"]
+    "content",
+    [b"[", b"", b"[project]\n", b'[project]\nname = "x"\ndependencies = ["a b"]\n', b"\xff"],
 )
 def test_unreadable_pyproject(content: bytes) -> None:
     with pytest.raises(InputError, match=r"python/pyproject\.toml"):
@@ -81,7 +84,12 @@ def test_unreadable_pyproject(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"Version: 1\n", b"Name: x\nRequires-Dist: a b\n", b'Name: x\nRequires-Dist: a; extra == "none"\n']
+    "content",
+    [
+        b"Version: 1\n",
+        b"Name: x\nRequires-Dist: a b\n",
+        b'Name: x\nRequires-Dist: a; extra == "none"\n',
+    ],
 )
 def test_unreadable_metadata(content: bytes) -> None:
     with pytest.raises(InputError, match="METADATA"):
@@ -131,7 +139,13 @@ def test_pins_of_this_repository_are_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[[wheel]]\nname = 'a'\n", "[[wheel]]\nname = 'a'\nfile = '../a.whl'\nsha256 = 'x'\nwhy = ''\n", "["]
+    "text",
+    [
+        "",
+        "[[wheel]]\nname = 'a'\n",
+        "[[wheel]]\nname = 'a'\nfile = '../a.whl'\nsha256 = 'x'\nwhy = ''\n",
+        "[",
+    ],
 )
 def test_bad_pins_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "embedders.toml").write_text(text)

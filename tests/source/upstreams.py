@@ -21,11 +21,14 @@ PACKAGE = {
 }
 LICENCE = b"Apache License\n"
 _DECLARED = read_archive(Path(__file__).with_suffix(".txtar"))
-PYPROJECT, METADATA, ENTRY_POINTS = (text.replace("@", " " * 8).encode() for text in _DECLARED.values())
+PYPROJECT, METADATA, ENTRY_POINTS = (
+    text.replace("@", " " * 8).encode() for text in _DECLARED.values()
+)
 
 
 def make_wheel(
-    members: dict[str, bytes] | None = None, extra: Callable[[zipfile.ZipFile], None] = lambda archive: None
+    members: dict[str, bytes] | None = None,
+    extra: Callable[[zipfile.ZipFile], None] = lambda archive: None,
 ) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

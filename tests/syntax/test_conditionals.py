@@ -1,4 +1,6 @@
-"""Branches of the preprocessor: what must stay comes first; then any program is asked of the compiler's own preprocessor, before and after."""
+"""Branches of the preprocessor: what must stay comes first; then any program is asked of the
+compiler's own preprocessor, before and after.
+"""
 
 import subprocess
 from pathlib import Path
@@ -16,8 +18,14 @@ CASES = read_cases(Path(__file__).with_name("conditionals.txtar"))
 
 
 def _left(text: str) -> str:
-    gone = {n for each in refuted_lines(text.encode(), UNDEFINED) for n in range(each.lines.first, each.lines.last + 1)}
-    return "".join(line for n, line in enumerate(text.splitlines(keepends=True), 1) if n not in gone)
+    gone = {
+        n
+        for each in refuted_lines(text.encode(), UNDEFINED)
+        for n in range(each.lines.first, each.lines.last + 1)
+    }
+    return "".join(
+        line for n, line in enumerate(text.splitlines(keepends=True), 1) if n not in gone
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -34,17 +42,23 @@ def test_it_is_said_by_which_macros() -> None:
 
 
 TESTS = st.recursive(
-    st.sampled_from(["defined(AMD)", "AMD", "defined A", "A", "defined(B)", "B > 1", "AMD_TYPE", "1", "0"]),
+    st.sampled_from(
+        ["defined(AMD)", "AMD", "defined A", "A", "defined(B)", "B > 1", "AMD_TYPE", "1", "0"]
+    ),
     lambda inner: st.one_of(
         inner.map("!({})".format),
-        st.tuples(inner, st.sampled_from(["&&", "||"]), inner).map(lambda parts: f"({' '.join(parts)})"),
+        st.tuples(inner, st.sampled_from(["&&", "||"]), inner).map(
+            lambda parts: f"({' '.join(parts)})"
+        ),
     ),
     max_leaves=4,
 )
 GROUPS = st.recursive(
     st.just("int x;\n"),
     lambda inner: st.tuples(
-        st.one_of(TESTS.map("#if {}".format), st.sampled_from(["#ifdef AMD", "#ifndef AMD", "#ifdef A"])),
+        st.one_of(
+            TESTS.map("#if {}".format), st.sampled_from(["#ifdef AMD", "#ifndef AMD", "#ifdef A"])
+        ),
         st.lists(inner, max_size=2),
         st.lists(st.tuples(TESTS, inner), max_size=2),
         st.one_of(st.none(), inner),
@@ -64,11 +78,16 @@ DEFINES = ("", "#define A 1\n", "#define A 0\n#define B 2\n", "#define A 3\n#def
 def test_the_compiler_reads_the_same(groups: list[str]) -> None:
     text = "".join(groups)
     numbered = "".join(
-        line.replace("x;", f"x{number};") for number, line in enumerate(text.splitlines(keepends=True), 1)
+        line.replace("x;", f"x{number};")
+        for number, line in enumerate(text.splitlines(keepends=True), 1)
     )
     forms = (numbered, _left(numbered))
     # All in one process: what undefines the macros parts them.
-    separate = "".join(f"{defines}{form}\n#undef A\n#undef B\nnext\n" for defines in DEFINES for form in forms)
-    read = subprocess.run(["cpp", "-P", "-undef", "-w"], input=separate, capture_output=True, text=True, check=True)
+    separate = "".join(
+        f"{defines}{form}\n#undef A\n#undef B\nnext\n" for defines in DEFINES for form in forms
+    )
+    read = subprocess.run(
+        ["cpp", "-P", "-undef", "-w"], input=separate, capture_output=True, text=True, check=True
+    )
     parts = [part.split() for part in read.stdout.split("next")[:-1]]
     assert parts[::2] == parts[1::2]

@@ -44,7 +44,9 @@ def test_what_a_text_defines(name: str) -> None:
 
 
 def test_what_is_only_declared_is_no_mention() -> None:
-    source = read("at::Tensor f(const Shape& s);\ntemplate <typename T> void h(T x);\nvoid g() { k(1); }\n")
+    source = read(
+        "at::Tensor f(const Shape& s);\ntemplate <typename T> void h(T x);\nvoid g() { k(1); }\n"
+    )
     assert source.promised == {"f", "h"}
     assert not source.words & {"f", "h"}
     assert source.words >= {"k", "Shape", "g"}
@@ -57,7 +59,10 @@ def test_variables_of_other_sources_are_declared() -> None:
 
 
 def test_methods_are_named_with_their_class() -> None:
-    source = read("struct Shape { int area(int a); int side() { return 1; } };\nint Other::area(int a) { return a; }\n")
+    source = read(
+        "struct Shape { int area(int a); int side() { return 1; } };\nint Other::area(int a) { "
+        "return a; }\n"
+    )
     assert source.members == {"Shape::area"}
     assert source.methods == {"Other::area"}
 
@@ -65,7 +70,10 @@ def test_methods_are_named_with_their_class() -> None:
 def test_registrations() -> None:
     found = {r.name: r for r in read(REGISTERED).registrations if r.functions}
     assert found["first"].functions[-1] == "first_impl"
-    assert [r.lines for r in read(REGISTERED).registrations if r.name == "first"] == [Lines(4, 6), Lines(7, 7)]
+    assert [r.lines for r in read(REGISTERED).registrations if r.name == "first"] == [
+        Lines(4, 6),
+        Lines(7, 7),
+    ]
     # Two on a line cannot go on their own.
     assert found["second"].lines == found["third"].lines == Lines(0, 0)
     assert "fourth" in found["fourth"].functions
@@ -77,7 +85,9 @@ def test_registrations() -> None:
 
 
 def test_registrations_of_other_libraries() -> None:
-    assert read('PYBIND11_MODULE(name, m) { m.def("f", &f, "says"); }\n').registrations[0].name == "f"
+    assert (
+        read('PYBIND11_MODULE(name, m) { m.def("f", &f, "says"); }\n').registrations[0].name == "f"
+    )
     found = read("void run() {}\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(run_it, run);\n").registrations
     assert [(each.name, each.functions) for each in found] == [("run_it", ("run",))]
     assert read('void f() { m.def("f", &f); }\n').registrations == ()
@@ -147,13 +157,22 @@ def test_definitions_that_may_go(text: str) -> None:
 
 
 def test_comments_directly_above_go_along() -> None:
-    text = "// Of all.\nint a() { return 1; }\n\n// Apart.\n\n// Of b,\n/* and more. */\nint b() { return 1; }\n"
+    text = (
+        "// Of all.\nint a() { return 1; }\n\n// Apart.\n\n// Of b,\n/* and more. */\nint b() { "
+        "return 1; }\n"
+    )
     text += "// clang-format off\nint c() { return 1; }\n"
-    assert [each.lines for each in read(text).definitions] == [Lines(2, 2), Lines(6, 8), Lines(10, 10)]
+    assert [each.lines for each in read(text).definitions] == [
+        Lines(2, 2),
+        Lines(6, 8),
+        Lines(10, 10),
+    ]
 
 
 def test_texts_count_and_comments_do_not() -> None:
-    source = read('const char* t = "say::one";\nvoid* u = [] { asm volatile("two;" "two"); /* three */ }();\n')
+    source = read(
+        'const char* t = "say::one";\nvoid* u = [] { asm volatile("two;" "two"); /* three */ }();\n'
+    )
     assert source.outside >= {"one", "two"} and "three" not in source.outside
 
 
@@ -167,7 +186,13 @@ def test_commands_and_their_arguments() -> None:
         ("message", 13),
     ]
     sources = found[0].arguments
-    assert [a.text for a in sources] == ["SOURCES", "csrc/a.cu", "csrc/b.cu", "csrc/d e.cu", "${folder}/x.cu"]
+    assert [a.text for a in sources] == [
+        "SOURCES",
+        "csrc/a.cu",
+        "csrc/b.cu",
+        "csrc/d e.cu",
+        "${folder}/x.cu",
+    ]
     assert [a.text for a in sources if a.alone] == ["csrc/a.cu", "${folder}/x.cu"]
     assert [a.text for a in found[1].arguments] == ["A", "AND", "B", "OR", "C"]
     assert found[4].arguments[0].text == ' not ( "read" '

@@ -1,4 +1,6 @@
-"""Python's syntax: lines that hold a word, the fast walk, the scope a name belongs to, and texts that loops put together."""
+"""Python's syntax: lines that hold a word, the fast walk, the scope a name belongs to, and texts
+that loops put together.
+"""
 
 import ast
 import inspect
@@ -24,7 +26,13 @@ PROGRAM, MATCHED = read_archive(Path(__file__).with_name("walked.txtar")).values
 
 @pytest.mark.parametrize(
     "source",
-    [PROGRAM, MATCHED, inspect.getsource(walks), inspect.getsource(statements), "try: pass\nexcept* E: pass\n"],
+    [
+        PROGRAM,
+        MATCHED,
+        inspect.getsource(walks),
+        inspect.getsource(statements),
+        "try: pass\nexcept* E: pass\n",
+    ],
 )
 def test_it_sees_every_node(source: str) -> None:
     tree = ast.parse(source)
@@ -45,14 +53,24 @@ def test_a_node_of_another_class_has_the_fields_of_its_base() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a\n\x0cb = 1\n", "a\r\nb\r\n", "a\rb", "x = '''\u2028'''\nb = 1", "s = 'a\x1cb'\nb", "a\n\nb", ""],
+    [
+        "a\n\x0cb = 1\n",
+        "a\r\nb\r\n",
+        "a\rb",
+        "x = '''\u2028'''\nb = 1",
+        "s = 'a\x1cb'\nb",
+        "a\n\nb",
+        "",
+    ],
 )
 def test_lines_are_the_ones_that_ast_counts(text: str) -> None:
     rows = Lines(text).rows
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and node.id == "b":
             assert "b" in rows[node.lineno - 1]
-    assert len(rows) >= max((n.lineno for n in ast.walk(ast.parse(text)) if hasattr(n, "lineno")), default=0)
+    assert len(rows) >= max(
+        (n.lineno for n in ast.walk(ast.parse(text)) if hasattr(n, "lineno")), default=0
+    )
 
 
 def test_a_word_is_found_as_a_whole() -> None:
@@ -62,7 +80,9 @@ def test_a_word_is_found_as_a_whole() -> None:
     assert lines.holding([]) == []
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "ab", "é", "_a", "."]), max_size=4), max_size=6))
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b", "ab", "é", "_a", "."]), max_size=4), max_size=6)
+)
 def test_every_line_with_the_word_is_found(rows: list[list[str]]) -> None:
     text = "\n".join(" ".join(row) for row in rows)
     wanted = {"a", "é"}
@@ -152,11 +172,15 @@ def test_a_comprehension_binds_its_targets_and_a_named_expression_the_function_a
     assert isinstance(function, ast.FunctionDef) and isinstance(function.body[0], ast.Return)
     around = scope_of(tree, "").inside(function)
     inside = around.inside(function.body[0].value)  # type: ignore[arg-type]
-    assert inside.owner("y") is inside and inside.owner("last") is around and around.owner("y") is None
+    assert (
+        inside.owner("y") is inside and inside.owner("last") is around and around.owner("y") is None
+    )
 
 
 def test_what_may_come_from_elsewhere_has_no_values() -> None:
-    tree = ast.parse("def f(p):\n    a = p\n    b, c = 1, a\n    def g():\n        nonlocal a\n    def h(): pass")
+    tree = ast.parse(
+        "def f(p):\n    a = p\n    b, c = 1, a\n    def g():\n        nonlocal a\n    def h(): pass"
+    )
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
     scope = scope_of(tree, "").inside(function)
@@ -167,16 +191,22 @@ def test_what_may_come_from_elsewhere_has_no_values() -> None:
 
 
 def test_what_functions_bind_for_all_is_the_modules() -> None:
-    tree = ast.parse("ops = None\ndef f():\n    global ops, made\n    import a as ops\n    made: int\n")
+    tree = ast.parse(
+        "ops = None\ndef f():\n    global ops, made\n    import a as ops\n    made: int\n"
+    )
     scope = scope_of(tree, "")
     assert [each.kind for each in scope.values("ops") or ()] == ["value", "module"]
     assert scope.owner("ops") is scope and scope.owner("made") is None
 
 
 def texts(source: str) -> tuple[str, ...] | None:
-    """What the argument of the only call of `load` is, in the module ``sglang.ops`` of the package ``sglang``."""
+    """What the argument of the only call of `load` is, in the module ``sglang.ops`` of the package
+    ``sglang``.
+    """
     tree = ast.parse(source)
-    (call,) = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "load"]
+    (call,) = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "load"
+    ]
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
     return Unroller(tree, loops, "sglang.ops", "sglang").texts(call.args[0])
 
@@ -206,14 +236,35 @@ STAYS_A_PATTERN = [
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ("for name in ('a', 'b'):\n    load(f'{__name__}.{name}')", ("sglang.ops.a", "sglang.ops.b")),
+        (
+            "for name in ('a', 'b'):\n    load(f'{__name__}.{name}')",
+            ("sglang.ops.a", "sglang.ops.b"),
+        ),
         ("for name in ('a', 'b'):\n    load(__package__ + '.' + name)", ("sglang.a", "sglang.b")),
         ("for name in ('a', 'b', 'a'):\n    load(name)", ("a", "b")),
-        ("NAMES = ('a', 'b')\nfor name in NAMES:\n    load(f'x.{name}')\n__all__ = list(NAMES)", ("x.a", "x.b")),
-        ("_NAMES: list[str] = ['a']\ndef f():\n    for name in _NAMES:\n        load(f'x.{name}')", ("x.a",)),
+        (
+            "NAMES = ('a', 'b')\nfor name in NAMES:\n    load(f'x.{name}')\n__all__ = list(NAMES)",
+            ("x.a", "x.b"),
+        ),
+        (
+            (
+                "_NAMES: list[str] = ['a']\ndef f():\n    for name in _NAMES:\n        "
+                "load(f'x.{name}')"
+            ),
+            ("x.a",),
+        ),
         ("for m, f in [('a', 'f'), ('b', 'g')]:\n    load(f'{m}:{f}')", ("a:f", "b:g")),
-        ("for m, fs in [('a', ('f', 'g')), ('b', ())]:\n    for f in fs:\n        load(f'{m}:{f}')", ("a:f", "a:g")),
-        ("for b in ('x', 'y'):\n    load('m.' + ('one' if b == 'x' else f'to_{b}'))", ("m.one", "m.to_y")),
+        (
+            (
+                "for m, fs in [('a', ('f', 'g')), ('b', ())]:\n    for f in fs:\n        "
+                "load(f'{m}:{f}')"
+            ),
+            ("a:f", "a:g"),
+        ),
+        (
+            "for b in ('x', 'y'):\n    load('m.' + ('one' if b == 'x' else f'to_{b}'))",
+            ("m.one", "m.to_y"),
+        ),
         ("for name in ('_a', 'b'):\n    load(f'x.{name.lstrip(\"_\")}')", ("x.a", "x.b")),
         ("for name in ():\n    load(f'a.{name}')", ()),
         ("for name, other in [('a', f()), ('b', 1)]:\n    load(f'a.{name}')", ("a.a", "a.b")),

@@ -1,4 +1,6 @@
-"""Drift of upstream, seeded into a small one: check-upstream names it with its site, and the tree stays sound."""
+"""Drift of upstream, seeded into a small one: check-upstream names it with its site, and the tree
+stays sound.
+"""
 
 import json
 import shutil
@@ -23,7 +25,12 @@ RULES = {
             rule("root", "root", modules=["sglang"]),
             rule("fact", "others", calls=["sglang.**.is_npu", "sglang.**.is_xpu"], value=False),
             rule("fact", "hip", calls=["sglang.**.is_hip"], value=False),
-            rule("remove", "remove-npu", feature="Ascend NPU", modules=["sglang.srt.npu", "sglang.srt.hardware.npu"]),
+            rule(
+                "remove",
+                "remove-npu",
+                feature="Ascend NPU",
+                modules=["sglang.srt.npu", "sglang.srt.hardware.npu"],
+            ),
             rule("platform", "words", words=["npu", "xpu", "hip"]),
             rule("platform", "own", words=["cuda"], own=True),
             rule("leftover", "anything", kind=["strings", "names"]),
@@ -41,7 +48,14 @@ def world(tmp_path: Path) -> World:
 
 
 def _asked(world: World, *more: str) -> Done:
-    words = ["--since", f"path:{world.folder / 'before'}", "--rules", str(world.rules), "--profile", "small"]
+    words = [
+        "--since",
+        f"path:{world.folder / 'before'}",
+        "--rules",
+        str(world.rules),
+        "--profile",
+        "small",
+    ]
     return world.run(["check-upstream", f"path:{world.upstream}", *words, "--jobs", "1", *more])
 
 
@@ -88,7 +102,9 @@ def test_a_renamed_predicate(world: World) -> None:
         _change(world, path, ("is_hip", "is_radeon"))
     found = _check(world)
     (row,) = found["unnamed-predicate"]
-    assert row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
+    assert (
+        row["name"] == "is_radeon" and row["sites"] == [f"{SERVER}:4"] and "[[fact]]" in row["rule"]
+    )
     (lost,) = found["lost"]
     assert lost["name"] == "sglang.**.is_hip" and "rule hip (world.toml:" in lost["text"]
     assert lost["sites"] == [f"{UTILS}:12"] and "`is_radeon`" in lost["text"]
@@ -106,7 +122,11 @@ def test_one_name_of_a_rule_that_matches_all_the_same(world: World) -> None:
         "strict mode sees neither a rule without a match nor a name that looks like a predicate"
     )
     (row,) = found["lost"]
-    assert row["name"] == "sglang.**.is_xpu" and row["sites"] == [f"{UTILS}:8"] and "`asks_for_it`" in row["text"]
+    assert (
+        row["name"] == "sglang.**.is_xpu"
+        and row["sites"] == [f"{UTILS}:8"]
+        and "`asks_for_it`" in row["text"]
+    )
     assert "if asks_for_it():" in _kept(world, SERVER), "what is not known stays"
 
 
@@ -114,22 +134,38 @@ def test_an_optional_root_and_a_removed_module_that_are_gone(world: World) -> No
     root = rule("root", "tools", modules=["sglang.srt.tool"], optional=True)
     write(world.rules, {"world.toml": RULES["world.toml"] + "\n" + root})
     _always(world, {"python/sglang/srt/tool.py": "A = 1\n"})
-    (world.upstream / "python/sglang/srt/tool.py").rename(world.upstream / "python/sglang/srt/gadget.py")
+    (world.upstream / "python/sglang/srt/tool.py").rename(
+        world.upstream / "python/sglang/srt/gadget.py"
+    )
     (row,) = _check(world)["lost"]
     assert (row["name"], row["sites"]) == ("sglang.srt.tool", ["python/sglang/srt/tool.py"])
 
 
 def test_a_backend_that_is_registered_beside_others(world: World) -> None:
-    rows = "".join(f"\n\n@register_backend({n!r})\ndef made_{n}():\n    return 1\n" for n in ("npu", "xpu", "cuda"))
-    more = "BACKENDS = {}\n\n\ndef register_backend(name):\n    return lambda f: BACKENDS.setdefault(name, f)\n" + rows
-    _always(world, {"python/sglang/srt/backends.py": more, SERVER: "import sglang.srt.backends\n" + BASE[SERVER]})
+    rows = "".join(
+        f"\n\n@register_backend({n!r})\ndef made_{n}():\n    return 1\n"
+        for n in ("npu", "xpu", "cuda")
+    )
+    more = (
+        "BACKENDS = {}\n\n\ndef register_backend(name):\n    return lambda f: "
+        "BACKENDS.setdefault(name, f)\n"
+    ) + rows
+    _always(
+        world,
+        {
+            "python/sglang/srt/backends.py": more,
+            SERVER: "import sglang.srt.backends\n" + BASE[SERVER],
+        },
+    )
     new = more + "\n\n@register_backend('tpu9')\ndef made_tpu9():\n    return 1\n"
     write(world.upstream, {"python/sglang/srt/backends.py": new})
     (row,) = _check(world)["platforms"]
     assert row["name"] == "tpu9" and row["sites"] == ["python/sglang/srt/backends.py:23"]
 
 
-@pytest.mark.parametrize("names", [("npu",), ("npu", "xpu", "hip")], ids=["one that a rule removes", "some"])
+@pytest.mark.parametrize(
+    "names", [("npu",), ("npu", "xpu", "hip")], ids=["one that a rule removes", "some"]
+)
 def test_a_backend_folder_beside_others(world: World, names: tuple[str, ...]) -> None:
     _always(world, {f"python/sglang/srt/hardware/{name}/__init__.py": "A = 1\n" for name in names})
     write(world.upstream, {"python/sglang/srt/hardware/tpu9/__init__.py": "A = 1\n"})
@@ -139,30 +175,68 @@ def test_a_backend_folder_beside_others(world: World, names: tuple[str, ...]) ->
 
 def test_a_new_platform_backend(world: World) -> None:
     write(world.upstream, {"python/sglang/srt/platforms/tpu9.py": "NAME = 'tpu9'\n"})
-    _change(world, PLATFORM, ("    HIP = 3\n", "    HIP = 3\n    TPU9 = 4\n"), ('"npu")', '"npu", "tpu9")'))
-    _change(world, PLATFORM, ("return Kind.CUDA", "return Kind.TPU9 if name == 'tpu9' else Kind.CUDA"))
+    _change(
+        world,
+        PLATFORM,
+        ("    HIP = 3\n", "    HIP = 3\n    TPU9 = 4\n"),
+        ('"npu")', '"npu", "tpu9")'),
+    )
+    _change(
+        world, PLATFORM, ("return Kind.CUDA", "return Kind.TPU9 if name == 'tpu9' else Kind.CUDA")
+    )
     (row,) = _check(world)["platforms"]
-    assert row["name"] == "tpu9" and f"{PLATFORM}:8" in row["sites"] and 'words = ["tpu9"]' in row["rule"]
+    assert (
+        row["name"] == "tpu9"
+        and f"{PLATFORM}:8" in row["sites"]
+        and 'words = ["tpu9"]' in row["rule"]
+    )
     assert "Kind.TPU9" in _kept(world, PLATFORM)
 
 
-def test_texts_beside_platforms_and_objects_that_join_others_are_nothing_to_look_at(world: World) -> None:
-    more = "WORDS = ['cuda', 'hip', 'page_size', 'base_gpu', 'api_key', 'dtype']\n\n\ndef join(pool, one):\n    pool.register_one(one)\n\n\n"
+def test_texts_beside_platforms_and_objects_that_join_others_are_nothing_to_look_at(
+    world: World,
+) -> None:
+    more = (
+        "WORDS = ['cuda', 'hip', 'page_size', 'base_gpu', 'api_key', 'dtype']\n\n\ndef join(pool, "
+        "one):\n    pool.register_one(one)\n\n\n"
+    )
     _change(world, SERVER, ("print(", f"{more}join(print, WORDS)\n\nprint("))
     assert not _check(world, code=0)
 
 
 def test_a_new_kind_of_registry(world: World) -> None:
-    maker = "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n"
-    gadget = "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\n"
-    _change(world, SERVER, ("print(", maker), ('start(), WAVES, platforms.find("cuda"))', f"{gadget}print(GADGETS)"))
+    maker = (
+        "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: "
+        "GADGETS.setdefault(name, f)\n\n\n"
+    )
+    gadget = (
+        "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, "
+        "platforms.find('cuda')\n\n\n"
+    )
+    _change(
+        world,
+        SERVER,
+        ("print(", maker),
+        ('start(), WAVES, platforms.find("cuda"))', f"{gadget}print(GADGETS)"),
+    )
     (row,) = _check(world)["registries"]
-    assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:21"] and "registers" in row["rule"]
+    assert (
+        row["name"] == "register_gadget"
+        and row["sites"] == [f"{SERVER}:21"]
+        and "registers" in row["rule"]
+    )
     assert "@register_gadget('hip')" in _kept(world, SERVER)
 
 
 def test_a_root_that_is_gone(world: World) -> None:
-    write(world.rules, {"world.toml": RULES["world.toml"].replace('["sglang"]', '["sglang", "sglang.srt.launch"]')})
+    write(
+        world.rules,
+        {
+            "world.toml": RULES["world.toml"].replace(
+                '["sglang"]', '["sglang", "sglang.srt.launch"]'
+            )
+        },
+    )
     _always(world, {"python/sglang/srt/launch.py": "import sglang.srt.server\n"})
     (world.upstream / "python/sglang/srt/launch.py").unlink()
     (row,) = _check(world)["missing-root"]
@@ -175,7 +249,8 @@ def test_walks_entry_points_data_and_folders(world: World) -> None:
         world.upstream,
         {
             "python/sglang/srt/fresh/__init__.py": "import pkgutil\nfrom importlib.metadata import entry_points\n\n\n"
-            "def walk():\n    return [*pkgutil.iter_modules(__path__), *entry_points(group='sglang.plugins')]\n\n\nprint(walk())\n",
+            "def walk():\n    return [*pkgutil.iter_modules(__path__), "
+            "*entry_points(group='sglang.plugins')]\n\n\nprint(walk())\n",
             "python/sglang/srt/fresh/tables/a.json": "{}\n",
             "python/pyproject.toml": BASE["python/pyproject.toml"]
             + "[project.scripts]\nserve = 'sglang.srt.fresh:walk'\n",
@@ -188,9 +263,14 @@ def test_walks_entry_points_data_and_folders(world: World) -> None:
     names = [row["name"] for row in found["entry points"]]
     assert names == ["entry_points('sglang.plugins')", "serve = sglang.srt.fresh:walk"]
     (data,) = found["package data"]
-    assert data["sites"] == ["python/sglang/srt/fresh/tables/a.json"] and "tables/*.json" in data["rule"]
+    assert (
+        data["sites"] == ["python/sglang/srt/fresh/tables/a.json"]
+        and "tables/*.json" in data["rule"]
+    )
     (folder,) = found["folders"]
-    assert folder["name"] == "python/sglang/srt/fresh" and folder["text"].startswith("1 files of it are kept")
+    assert folder["name"] == "python/sglang/srt/fresh" and folder["text"].startswith(
+        "1 files of it are kept"
+    )
 
 
 def test_a_rule_that_is_pasted_ends_the_symptom(world: World) -> None:
@@ -206,7 +286,9 @@ def test_an_upstream_that_cannot_be_generated_is_told_with_the_rest(world: World
     write(world.upstream, {SERVER: "def broken(:\n", "python/sglang/srt/fresh/a.py": ""})
     done = _asked(world)
     assert done.code == 1, done.err
-    assert "The tree could not be generated (1)" in done.out and "python/sglang/srt/fresh" in done.out
+    assert (
+        "The tree could not be generated (1)" in done.out and "python/sglang/srt/fresh" in done.out
+    )
 
 
 def test_bad_input(world: World) -> None:
@@ -215,7 +297,9 @@ def test_bad_input(world: World) -> None:
         [f"path:{world.folder / 'nowhere'}"],
         [f"path:{world.upstream}", "--since", "path:"],
     ):
-        done = world.run(["check-upstream", *words, "--rules", str(world.rules), "--profile", "small"])
+        done = world.run(
+            ["check-upstream", *words, "--rules", str(world.rules), "--profile", "small"]
+        )
         assert done.code == 2 and "next: " in done.err
 
 

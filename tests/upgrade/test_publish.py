@@ -35,7 +35,9 @@ def test_the_branch_grows_one_commit_a_tree(world: World) -> None:
     remote = world.folder / "remote.git"
     first = json.loads(_publish(world).out)
     assert first["new"] is True
-    assert json.loads(_publish(world).out) == {**first, "new": False}, "the same bytes are no second commit"
+    assert json.loads(_publish(world).out) == {**first, "new": False}, (
+        "the same bytes are no second commit"
+    )
     _again(world, "'cuda 2'")
     second = json.loads(_publish(world).out)
     assert git(remote, "rev-list", "--parents", "tree").split("\n") == [
@@ -46,14 +48,20 @@ def test_the_branch_grows_one_commit_a_tree(world: World) -> None:
     there = content(world.out)
     assert shown == sorted(there)
     for path in shown:
-        data = subprocess.run(["git", "show", f"tree:{path}"], cwd=remote, capture_output=True, check=True).stdout
+        data = subprocess.run(
+            ["git", "show", f"tree:{path}"], cwd=remote, capture_output=True, check=True
+        ).stdout
         assert data == there[path]
 
 
 def test_trailers(world: World) -> None:
     assert _publish(world).code == 0
     manifest = json.loads((world.out / "SHRINK.json").read_text())
-    told = git(world.folder / "remote.git", "log", "-1", "--format=%(trailers)", "tree").strip().split("\n")
+    told = (
+        git(world.folder / "remote.git", "log", "-1", "--format=%(trailers)", "tree")
+        .strip()
+        .split("\n")
+    )
     assert told == [
         "Upstream-Commit: path",
         f"Rules-Hash: {manifest['rules_hash']}",
@@ -75,7 +83,9 @@ def test_the_same_bytes_have_the_same_tree_hash_whatever_git_is_set_to(
     (world.out / "python").chmod(0o700)
     for file in world.out.rglob("*.py"):
         file.chmod(0o755)
-    monkeypatch.setattr(World, "environment", _with(World.environment, GIT_CONFIG_GLOBAL=str(settings)))
+    monkeypatch.setattr(
+        World, "environment", _with(World.environment, GIT_CONFIG_GLOBAL=str(settings))
+    )
     other = json.loads(_publish(world, "other").out)["tree"]
     assert one == other
     assert git(world.folder / "remote.git", "log", "-1", "--format=%an", "other") == "Somebody"
@@ -96,7 +106,9 @@ def test_a_branch_with_something_else_is_left_alone(world: World) -> None:
     assert git(world.folder / "remote.git", "rev-parse", "tree") == before
 
 
-def test_a_branch_that_moved_meanwhile_is_not_overwritten(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_branch_that_moved_meanwhile_is_not_overwritten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from shrinker.upgrade import publish
 
     first = json.loads(_publish(world).out)["commit"]
@@ -136,6 +148,11 @@ def test_a_tree_that_is_not_as_its_manifest_says_is_not_published(world: World) 
 
 def test_bad_remotes_and_branches(world: World) -> None:
     nowhere = str(world.folder / "nowhere")
-    for branch, remote in (("a..b", None), ("-x", None), ("tree", nowhere), ("tree", "--upload-pack=x")):
+    for branch, remote in (
+        ("a..b", None),
+        ("-x", None),
+        ("tree", nowhere),
+        ("tree", "--upload-pack=x"),
+    ):
         done = _publish(world, branch, remote)
         assert done.code == 2 and "next: " in done.err, (branch, remote, done.err)

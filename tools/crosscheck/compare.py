@@ -1,7 +1,8 @@
 """Run the tools on both trees, and a reason for each finding that only the generated tree has.
 
-A finding is right when what it says is a consequence of code that went by a rule: the last use of a name, or what gave it
-a value. What stays all the same (a name whose value may do something, a definition of which no rule speaks) is harmless.
+A finding is right when what it says is a consequence of code that went by a rule: the last use of a
+name, or what gave it a value. What stays all the same (a name whose value may do something, a
+definition of which no rule speaks) is harmless.
 """
 
 import ast
@@ -23,7 +24,9 @@ from shrinker.values.folded import Decision
 from shrinker.values.upstream import UpstreamTree
 from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, pydeps
 
-_CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
+_CONDITIONS = frozenset(
+    {"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"}
+)
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
 _WORDS = re.compile(r"[^\W\d]\w*")
 _SETS = '(?:^\\s*(?:async\\s+def|def|class)\\s+{name}\\b|\\b{name}\\s*(?::[^=]*)?=(?!=)|import.*\\b{name}\\b|"{name}")'
@@ -50,7 +53,9 @@ class CrossCheck:
         names = ("upstream", "generated")
         shown = ("tool", "path", "line", "kind", "text", "reason")
         return {
-            "findings": {tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()},
+            "findings": {
+                tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()
+            },
             "imports": dict(zip(names, self.imports, strict=True)),
             "new": [{name: getattr(item, name) for name in shown} for item in self.new],
             "unexplained": len(self.unexplained),
@@ -58,7 +63,9 @@ class CrossCheck:
 
     def lines(self, everything: bool) -> Iterator[str]:
         """What a person reads; with `everything` explained findings too."""
-        new, open_ = (Counter(item.tool for item in items) for items in (self.new, self.unexplained))
+        new, open_ = (
+            Counter(item.tool for item in items) for items in (self.new, self.unexplained)
+        )
         yield f"{'':10}{'upstream':>10}{'generated':>11}{'new':>7}{'unexplained':>13}"
         for tool, (before, after) in self.counts.items():
             yield f"{tool:10}{before:>10,}{after:>11,}{new[tool]:>7,}{open_[tool]:>13,}"
@@ -73,28 +80,47 @@ class CrossCheck:
 
 
 def cross_check(
-    tree: UpstreamTree, out: Path, graph: Mapping[str, Any], jobs: int, progress: Callable[[str], None] = lambda _: None
+    tree: UpstreamTree,
+    out: Path,
+    graph: Mapping[str, Any],
+    jobs: int,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> CrossCheck:
-    """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
-    Raises InputError where a tool is missing, failed or took too long."""
+    """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of
+    the run that made it. Raises InputError where a tool is missing, failed or took too long.
+    """
     installed = sorted(f"{each.name} {each.version}" for each in distributions())
     layer = Cache(default_folder()).layer("cross-check", tool_identity("tools"), *installed)
-    files = [f"{path} {file.sha256}" for path, file in tree.by_path.items() if path.startswith("python/")]
+    files = [
+        f"{path} {file.sha256}" for path, file in tree.by_path.items() if path.startswith("python/")
+    ]
     keys = {tool.__name__: layer.key(tool.__name__, *files) for tool in TOOLS}
     # Two thirds of the time are upstream's, which stays as it is while the rules change.
     known = layer.load(keys)
     found: dict[str, tuple[Any, Any]] = {}
     with ThreadPoolExecutor(jobs) as pool:
-        fresh = {t.__name__: pool.submit(t, tree.root.absolute()) for t in TOOLS if t.__name__ not in known}
+        fresh = {
+            t.__name__: pool.submit(t, tree.root.absolute())
+            for t in TOOLS
+            if t.__name__ not in known
+        }
         for name, after in [(tool.__name__, pool.submit(tool, out.absolute())) for tool in TOOLS]:
-            found[name] = fresh[name].result() if name in fresh else unpack(known[name]), after.result()
+            found[name] = (
+                fresh[name].result() if name in fresh else unpack(known[name]),
+                after.result(),
+            )
             progress(name)
     layer.save(keys, {name: pack(found[name][0]) for name in fresh})
     imports = found.pop(pydeps.__name__)
     new = [item for name in sorted(found) for item in _new(*found[name])]
-    theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
+    theirs = [
+        path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")
+    ]
     written = Written(tree.root, out, graph, theirs, names_of(new))
-    explained = sorted(explain_all(new, out, written, graph["kept"]), key=attrgetter("tool", "path", "line", "text"))
+    explained = sorted(
+        explain_all(new, out, written, graph["kept"]),
+        key=attrgetter("tool", "path", "line", "text"),
+    )
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)
 
@@ -106,10 +132,21 @@ def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
 
 
 class Written:
-    """Upstream's lines by the names in them: those that are gone, and those that are in the generated tree."""
+    """Upstream's lines by the names in them: those that are gone, and those that are in the
+    generated tree.
+    """
 
-    def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
-        """Of both trees' roots, graph.json of the run, the Python files of upstream's package, and names that will be asked for."""
+    def __init__(
+        self,
+        upstream: Path,
+        out: Path,
+        graph: Mapping[str, Any],
+        paths: Collection[str],
+        names: set[str],
+    ):
+        """Of both trees' roots, graph.json of the run, the Python files of upstream's package, and
+        names that will be asked for.
+        """
         self._graph = graph
         self._gone = defaultdict[str, list[tuple[str, int, str]]](list)
         self._kept = defaultdict[str, list[tuple[str, int, str]]](list)
@@ -117,18 +154,33 @@ class Written:
             text, generated = (upstream / path).read_text("utf-8", "replace"), out / path
             if not (here := names.intersection(_WORDS.findall(text))):
                 continue
-            left = generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
+            left = (
+                generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
+            )
             kept = Counter(line.strip() for line in left)
-            gone = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not taken(line.strip(), kept)]
+            gone = [
+                (n, line)
+                for n, line in enumerate(text.split("\n"), 1)
+                if not taken(line.strip(), kept)
+            ]
             for found, lines in ((self._kept, enumerate(left, 1)), (self._gone, gone)):
                 for number, line in lines:
                     for name in here.intersection(_WORDS.findall(line)):
                         found[name].append((path, number, line))
 
     def use(self, name: str, path: str, pattern: str = "") -> str:
-        """A line with the name that is gone, the same file's first, and why; empty when there is none."""
+        """A line with the name that is gone, the same file's first, and why; empty when there is
+        none.
+        """
         places = sorted(self._gone[name], key=lambda place: place[0] != path)
-        return next((why for at, line, text in places if re.search(pattern, text) and (why := self._why(at, line))), "")
+        return next(
+            (
+                why
+                for at, line, text in places
+                if re.search(pattern, text) and (why := self._why(at, line))
+            ),
+            "",
+        )
 
     def setting(self, name: str, path: str) -> str:
         """The same for a line that gives the name a value."""
@@ -137,13 +189,17 @@ class Written:
     def set_in_tree(self, name: str) -> str:
         """A line of the generated tree that gives the name a value; empty when there is none."""
         sets = re.compile(_SETS.format(name=re.escape(name)))
-        return next((f"{path}:{line}" for path, line, text in self._kept[name] if sets.search(text)), "")
+        return next(
+            (f"{path}:{line}" for path, line, text in self._kept[name] if sets.search(text)), ""
+        )
 
     def _why(self, path: str, line: int) -> str:
         if path in self._graph["removed"]:
             rule, reason = self._graph["removed"][path][:2]
             return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
-        decision = deciding([Decision(*row) for row in self._graph["decisions"].get(path, ())], line)
+        decision = deciding(
+            [Decision(*row) for row in self._graph["decisions"].get(path, ())], line
+        )
         if decision is None:
             return ""
         how = f"{decision.kind} `{decision.text[:60]}`: {decision.outcome}"
@@ -161,12 +217,19 @@ def names_of(findings: Collection[Finding]) -> set[str]:
     return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
 
 
-def explain_all(findings: Collection[Finding], out: Path, written: Written, kept: Collection[str]) -> Iterator[Finding]:
-    """Each of the findings that upstream does not have with its reason; `kept`: paths of upstream that the tree `out` keeps."""
+def explain_all(
+    findings: Collection[Finding], out: Path, written: Written, kept: Collection[str]
+) -> Iterator[Finding]:
+    """Each of the findings that upstream does not have with its reason; `kept`: paths of upstream
+    that the tree `out` keeps.
+    """
     upstream = frozenset(kept)
     for item in findings:
         own = item.path not in upstream
-        yield replace(item, reason="a file that shrinker writes itself" if own else _reason(item, out, written))
+        yield replace(
+            item,
+            reason="a file that shrinker writes itself" if own else _reason(item, out, written),
+        )
 
 
 def _subjects(item: Finding) -> list[str]:
@@ -186,18 +249,29 @@ def _reason(item: Finding, out: Path, written: Written) -> str:
         if place := written.set_in_tree(name):
             return f"set at {place}; what upstream's types leave open is known here"
         setting = written.setting(name, item.path)
-        return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, written)
+        return (
+            f"set only at {setting}: the read is not reached"
+            if setting
+            else _narrowed(item, written)
+        )
     return _narrowed(item, written)
 
 
 def _never_taken(file: Path, name: str) -> str:
-    """An arm that binds no name, and never runs: a name bound there is `None`, and that is asked."""
+    """An arm that binds no name, and never runs: a name bound there is `None`, and that is
+    asked.
+    """
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
         match node:
-            case ast.If(test=ast.NamedExpr(value=ast.Constant(value=value)) as test, orelse=others) if not value:
+            case ast.If(
+                test=ast.NamedExpr(value=ast.Constant(value=value)) as test, orelse=others
+            ) if not value:
                 parts = (part for other in others for part in ast.walk(other))
                 if any(isinstance(part, ast.Name) and part.id == name for part in parts):
-                    return f"`{ast.unparse(test)}` is false, so that the other arm, which binds `{name}`, always runs"
+                    return (
+                        f"`{ast.unparse(test)}` is false, so that the other arm, which binds "
+                        f"`{name}`, always runs"
+                    )
     return ""
 
 
@@ -206,9 +280,16 @@ def _asked_beside(file: Path, line: int) -> str:
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
         test = getattr(node, "test", None)
         if isinstance(test, ast.BoolOp) and getattr(node, "lineno", 0) == line:
-            asked = [part for part in ast.walk(test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
+            asked = [
+                part
+                for part in ast.walk(test)
+                if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)
+            ]
             if asked and any(isinstance(part, ast.Constant) for part in test.values):
-                return f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do something"
+                return (
+                    f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do "
+                    "something"
+                )
     return ""
 
 

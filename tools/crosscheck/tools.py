@@ -1,4 +1,6 @@
-"""Run ruff, vulture, pyrefly and pydeps on the Python package of a tree; each is a process of its own and sees files only."""
+"""Run ruff, vulture, pyrefly and pydeps on the Python package of a tree; each is a process of its
+own and sees files only.
+"""
 
 import importlib.util
 import json
@@ -22,10 +24,14 @@ _TIMEOUT = 900
 """Seconds: the slowest tool takes less than a minute for a whole upstream."""
 _VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confidence\)$")
 _QUOTED = re.compile(r"[`'](?P<name>[^`']+)[`']")
-_SUBJECT = re.compile(r"(?:has no attribute |^(?=`\w+` (?:may be|is) uninitialized))`(?P<name>\w+)`")
+_SUBJECT = re.compile(
+    r"(?:has no attribute |^(?=`\w+` (?:may be|is) uninitialized))`(?P<name>\w+)`"
+)
 _LINE = re.compile(r"\bline \d+")
 _OF_KEYS = "is not assignable to dict key"
-"""Of a dict that declares no types pyrefly takes those of its first values for all there may be: that says nothing of the code."""
+"""Of a dict that declares no types pyrefly takes those of its first values for all there may be:
+that says nothing of the code.
+"""
 _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
 
@@ -59,12 +65,22 @@ COUNTED = {
 
 def ruff(root: Path) -> list[Finding]:
     """Names and syntax (ruff's F and E9), without upstream's own settings."""
-    command = [find_ruff(), "check", "--isolated", "--no-cache", "--quiet", "--select=F,E9", "--output-format=json"]
+    command = [
+        find_ruff(),
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--quiet",
+        "--select=F,E9",
+        "--output-format=json",
+    ]
     found: list[Finding] = []
     for row in json.loads(_run(root, [*command, PACKAGE]) or "[]"):
         path, line, text = _below(root, row["filename"]), row["location"]["row"], row["message"]
         name = _bound(root / path, row) if row["code"] == _UNUSED_IMPORT else _name(text)
-        found.append(Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), name))
+        found.append(
+            Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), name)
+        )
     return found
 
 
@@ -75,22 +91,33 @@ def vulture(root: Path) -> list[Finding]:
         if match := _VULTURE.match(line):
             text = match["text"]
             name = _name(text)
-            kind = text.replace(f"'{name}'", "").strip() if name and text.startswith("unused") else text
+            kind = (
+                text.replace(f"'{name}'", "").strip()
+                if name and text.startswith("unused")
+                else text
+            )
             found.append(Finding("vulture", match["path"], int(match["line"]), kind, text, name))
     return found
 
 
 def pyrefly(root: Path) -> list[Finding]:
-    """Types. Nothing that the package imports is installed for it, neither here nor for upstream."""
+    """Types.
+
+    Nothing that the package imports is installed for it, neither here nor for upstream.
+    """
     options = f"--output-format=json --python-version={_PYTHON} --skip-interpreter-query --config={os.devnull}".split()
-    output = _run_module(root, "pyrefly", "check", *options, f"--search-path={root / 'python'}", PACKAGE)
+    output = _run_module(
+        root, "pyrefly", "check", *options, f"--search-path={root / 'python'}", PACKAGE
+    )
     found: list[Finding] = []
     for row in json.loads(output or '{"errors": []}')["errors"]:
         text = row["description"].split("\n")[0]
         if row["name"] != "missing-import" and _OF_KEYS not in text:
             subject = _SUBJECT.search(text)
             name = subject["name"] if subject else ""
-            found.append(Finding("pyrefly", _below(root, row["path"]), row["line"], row["name"], text, name))
+            found.append(
+                Finding("pyrefly", _below(root, row["path"]), row["line"], row["name"], text, name)
+            )
     return found
 
 
@@ -102,9 +129,16 @@ def pydeps(root: Path) -> ImportGraph:
     for name, row in json.loads(_run_module(root / "python", "pydeps", package, *options)).items():
         if name.partition(".")[0] == package:
             graph.add_node(name)
-            graph.add_edges_from((name, other) for other in row.get("imports", ()) if other.startswith(f"{package}."))
+            graph.add_edges_from(
+                (name, other) for other in row.get("imports", ()) if other.startswith(f"{package}.")
+            )
     cycles = [group for group in nx.strongly_connected_components(graph) if len(group) > 1]
-    numbers = (graph.number_of_nodes(), graph.number_of_edges(), len(cycles), max(map(len, cycles), default=0))
+    numbers = (
+        graph.number_of_nodes(),
+        graph.number_of_edges(),
+        len(cycles),
+        max(map(len, cycles), default=0),
+    )
     return dict(zip(COUNTED, numbers, strict=True))
 
 
@@ -113,9 +147,13 @@ TOOLS: tuple[Callable[[Path], Any], ...] = (pyrefly, vulture, pydeps, ruff)
 
 
 def _run_module(folder: Path, name: str, *arguments: str) -> str:
-    """Standard output of a tool of this Python environment; InputError when it is not installed, failed or took too long."""
+    """Standard output of a tool of this Python environment; InputError when it is not installed,
+    failed or took too long.
+    """
     if importlib.util.find_spec(name) is None:
-        raise InputError(f"{name} is not installed", "make the environment again: rm -rf .venv && make shrink")
+        raise InputError(
+            f"{name} is not installed", "make the environment again: rm -rf .venv && make shrink"
+        )
     return _run(folder, [sys.executable, "-m", name, *arguments])
 
 
@@ -123,7 +161,10 @@ def _run(root: Path, command: Sequence[str]) -> str:
     done = execute(command, seconds=_TIMEOUT, folder=root)
     # 1 and 3 say that something was found.
     if done.returncode not in (0, 1, 3) or (done.returncode and not done.stdout):
-        raise InputError(f"{' '.join(command[:4])} failed in {root}: {done.stderr.strip()[-300:]}", "run it by hand")
+        raise InputError(
+            f"{' '.join(command[:4])} failed in {root}: {done.stderr.strip()[-300:]}",
+            "run it by hand",
+        )
     return done.stdout
 
 

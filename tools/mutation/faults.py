@@ -1,5 +1,6 @@
-"""The faults of a run: so many of each kind, drawn by a seed; or what broke by hand, declared in `breakages.toml`, wherever a tree has what
-they name."""
+"""The faults of a run: so many of each kind, drawn by a seed; or what broke by hand, declared in
+`breakages.toml`, wherever a tree has what they name.
+"""
 
 import ast
 import random
@@ -20,7 +21,15 @@ from shrinker.syntax.parsing import parse, parsed
 from shrinker.syntax.ranges import first_line
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
-from tools.mutation.kinds import DATA_FILE, NATIVE_FILE, ON_NATIVE, ON_PYTHON, SUFFIXES, Source, without
+from tools.mutation.kinds import (
+    DATA_FILE,
+    NATIVE_FILE,
+    ON_NATIVE,
+    ON_PYTHON,
+    SUFFIXES,
+    Source,
+    without,
+)
 
 Drawn = TypeVar("Drawn")
 KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)
@@ -47,8 +56,12 @@ class Fault:
         return {self.path: self.text, **dict(self.more)}
 
 
-def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:
-    """Draw so many faults, kinds in turn, fewer where the tree has fewer; the same seed draws the same ones from the same tree."""
+def choose(
+    tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int
+) -> list[Fault]:
+    """Draw so many faults, kinds in turn, fewer where the tree has fewer; the same seed draws the
+    same ones from the same tree.
+    """
     drawn = (_draw(kind, tree, out, manifest, random.Random(f"{seed} {kind}")) for kind in KINDS)
     return [*islice(in_turn(drawn), count)]
 
@@ -64,8 +77,14 @@ def in_turn(drawn: Iterable[Iterator[Drawn]]) -> Iterator[Drawn]:
             waiting.rotate(-1)
 
 
-def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random) -> Iterator[Fault]:
-    own = [e for e in manifest.files if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES]
+def _draw(
+    kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random
+) -> Iterator[Fault]:
+    own = [
+        e
+        for e in manifest.files
+        if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES
+    ]
     if kind in (NATIVE_FILE, *ON_NATIVE):
         files = [e.path for e in manifest.files if e.path.endswith(SUFFIXES)]
     elif kind == DATA_FILE:
@@ -73,7 +92,11 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
     else:
         place = "/models/" if kind == "model class not registered" else ""
         every = kind != "other branch taken"
-        files = [e.path for e in own if e.path.endswith(".py") and place in e.path and (e.changed or every)]
+        files = [
+            e.path
+            for e in own
+            if e.path.endswith(".py") and place in e.path and (e.changed or every)
+        ]
     order.shuffle(files)
     if kind in (DATA_FILE, NATIVE_FILE):
         return (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
@@ -82,14 +105,17 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
     return in_turn(_of_file(kind, path, tree, out, random.Random(order.random())) for path in some)
 
 
-def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:
+def _of_file(
+    kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random
+) -> Iterator[Fault]:
     """The faults of one kind of one file, in a drawn order."""
     text = (out / path).read_text("utf-8-sig")
     upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
     changes = list({**ON_PYTHON, **ON_NATIVE}[kind](Source(text, upstream)))
     order.shuffle(changes)
     for change in changes:
-        # No Python: the emptied place was no block of its own (`if x: import a`), which is not what a tool would write.
+        # No Python: the emptied place was no block of its own (`if x: import a`), which is not what
+        # a tool would write.
         if change.text != text and (kind in ON_NATIVE or parsed(change.text) is not None):
             yield Fault(kind, path, *change)
 
@@ -111,7 +137,14 @@ class Breakage(BaseModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if bool(self.cut) + bool(self.delete) + bool(self.left) + bool(self.read) + bool(self.files) != 1:
+        if (
+            bool(self.cut)
+            + bool(self.delete)
+            + bool(self.left)
+            + bool(self.read)
+            + bool(self.files)
+            != 1
+        ):
             raise ValueError("give exactly one of `cut`, `delete`, `left`, `read` and `files`")
         if (self.lines or self.rename) and not self.files:
             raise ValueError("`lines` and `rename` are of `files`")
@@ -122,12 +155,18 @@ class Breakage(BaseModel):
 
 def declared() -> tuple[Breakage, ...]:
     """All entries of the file."""
-    entries = tomllib.loads(Path(__file__).with_name("breakages.toml").read_text("utf-8"))["breakage"]
+    entries = tomllib.loads(Path(__file__).with_name("breakages.toml").read_text("utf-8"))[
+        "breakage"
+    ]
     return tuple(map(Breakage.model_validate, entries))
 
 
-def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest) -> Fault | None:
-    """The breakage as a fault of the tree in `out`; None when that has nothing that it could happen to."""
+def breakage_fault(
+    breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest
+) -> Fault | None:
+    """The breakage as a fault of the tree in `out`; None when that has nothing that it could happen
+    to.
+    """
     wanted = _among(breakage, (entry.path for entry in manifest.files))
     if breakage.files and not (breakage.lines or breakage.rename):
         more = tuple((path, None) for path in wanted[1:])
@@ -137,7 +176,9 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         text = (out / path).read_text("utf-8-sig")
         damaged: str | None = text
         if breakage.lines:
-            damaged = "".join(row for row in text.splitlines(keepends=True) if breakage.lines not in row)
+            damaged = "".join(
+                row for row in text.splitlines(keepends=True) if breakage.lines not in row
+            )
         elif breakage.rename:
             damaged = re.sub(rf"\b{re.escape(breakage.rename[0])}\b", breakage.rename[1], text)
         elif breakage.cut:
@@ -170,18 +211,27 @@ def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> s
     if breakage.delete:
         return f"no module of {asked} that stays defines {' and '.join(breakage.delete)}"
     names = breakage.left or (breakage.read,)
-    texts = [tree.read(path).decode("utf-8-sig") for path in kept if path in tree.by_path and path.endswith(".py")]
+    texts = [
+        tree.read(path).decode("utf-8-sig")
+        for path in kept
+        if path in tree.by_path and path.endswith(".py")
+    ]
     written = " and ".join(f"`{name}`" for name in names)
     if not any(all(_word(name, text) for name in names) for text in texts):
         return f"upstream names {written} nowhere in what stays of {asked}"
-    return f"{written} did not go: where upstream names it, in what stays of {asked}, the tree does too"
+    return (
+        f"{written} did not go: where upstream names it, in what stays of {asked}, the tree does "
+        "too"
+    )
 
 
 def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
     """The files that it speaks of."""
     if breakage.files:
         return [path for path in paths if any_path_matches(breakage.files, path)]
-    return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
+    return [
+        p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)
+    ]
 
 
 def _deleted(text: str, names: tuple[str, ...]) -> str | None:
@@ -196,7 +246,9 @@ def _deleted(text: str, names: tuple[str, ...]) -> str | None:
 
 
 def _read(upstream: str, text: str, name: str) -> str | None:
-    """The tree's text with a definition of upstream's that reads a name which this file no longer has."""
+    """The tree's text with a definition of upstream's that reads a name which this file no longer
+    has.
+    """
     if not _word(name, upstream) or _word(name, text):
         return None
     lines = upstream.split("\n")
@@ -204,7 +256,9 @@ def _read(upstream: str, text: str, name: str) -> str | None:
     here = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for node in parse(upstream).body:
         theirs = lines[first_line(node) - 1 : node.end_lineno]
-        if (own := here.get(getattr(node, "name", ""))) and any(_word(name, line) for line in theirs):
+        if (own := here.get(getattr(node, "name", ""))) and any(
+            _word(name, line) for line in theirs
+        ):
             return without(text, [own], body, theirs)
     return None
 

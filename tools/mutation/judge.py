@@ -1,4 +1,6 @@
-"""Put faults into a copy of a tree, and ask each level in turn whether it notices; the first that does is enough."""
+"""Put faults into a copy of a tree, and ask each level in turn whether it notices; the first that
+does is enough.
+"""
 
 import ast
 import hashlib
@@ -30,10 +32,13 @@ class Judged:
 
 
 def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> Iterator[Judged]:
-    """Judge faults of the generated tree one after the other, in copies of it, by levels from the cheapest to the strictest.
-    Raises InputError where a level finds fault with the tree itself."""
+    """Judge faults of the generated tree one after the other, in copies of it, by levels from the
+    cheapest to the strictest. Raises InputError where a level finds fault with the tree itself.
+    """
     out = trees.out
-    with TemporaryDirectory(prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True) as folder:
+    with TemporaryDirectory(
+        prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True
+    ) as folder:
         copy = Stand(out, trees.manifest, Path(folder))
         whole = replace(trees, out=copy.folder)
         own = {name: judge(name, whole, lambda _: None) for name in levels}
@@ -41,12 +46,15 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
             if not found.passed:
                 wrong = f"{name} already finds fault with {trees.out}: {told(found.findings[0])}"
                 raise InputError(wrong, "generate the tree again with `make shrink`")
-        # What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
+        # What the tree itself leaves open, of an upstream that nobody has answered for, notices no
+        # fault.
         known = {name: frozenset(found.open) for name, found in own.items()}
         for fault in faults:
             with copy.changed(fault.changes) as manifest:
                 damaged = replace(whole, manifest=manifest)
-                asked = ((name, judge(name, damaged, lambda _: None).held().findings) for name in levels)
+                asked = (
+                    (name, judge(name, damaged, lambda _: None).held().findings) for name in levels
+                )
                 said = noticed(asked, known.__getitem__)
             yield Judged(fault, *said)
 
@@ -54,9 +62,15 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
 def noticed(
     asked: Iterable[tuple[str, Iterable[Finding]]], known: Callable[[str], Collection[Finding]]
 ) -> tuple[str, str]:
-    """The first of these levels, asked one after the other, that finds what is not `known` of it in the right tree, and what; both empty
-    where none does."""
-    new = ((name, told(finding)) for name, found in asked for finding in found if finding not in known(name))
+    """The first of these levels, asked one after the other, that finds what is not `known` of it in
+    the right tree, and what; both empty where none does.
+    """
+    new = (
+        (name, told(finding))
+        for name, found in asked
+        for finding in found
+        if finding not in known(name)
+    )
     return next(new, ("", ""))
 
 
@@ -79,9 +93,11 @@ def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:
 
 
 class Stand:
-    """A copy of a generated tree into which faults are put, one after the other, and whose manifest says that all is as it was decided.
+    """A copy of a generated tree into which faults are put, one after the other, and whose manifest
+    says that all is as it was decided.
 
-    Its files are hard links where the file system has them: only damaged ones and the manifest are new.
+    Its files are hard links where the file system has them: only damaged ones and the manifest are
+    new.
     """
 
     def __init__(self, out: Path, manifest: Manifest, folder: Path) -> None:
@@ -94,8 +110,9 @@ class Stand:
 
     @contextmanager
     def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:
-        """The copy with the text of each of these files, None for one that is gone, and the manifest that says so; it is as before
-        when the block ends."""
+        """The copy with the text of each of these files, None for one that is gone, and the
+        manifest that says so; it is as before when the block ends.
+        """
         manifest = _manifest(self.manifest, changes)
         try:
             for path, text in changes.items():
@@ -129,5 +146,7 @@ def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest
         elif (text := changes[entry.path]) is not None:
             sha256, lines = hashlib.sha256(text.encode()).hexdigest(), text.count("\n")
             digest = syntax.digest(ast.parse(text)) if entry.path.endswith(".py") else None
-            files.append(replace(entry, sha256=sha256, lines_after=lines, changed=True, digest=digest))
+            files.append(
+                replace(entry, sha256=sha256, lines_after=lines, changed=True, digest=digest)
+            )
     return replace(manifest, files=tuple(files))

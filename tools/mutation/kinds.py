@@ -63,14 +63,18 @@ def class_attributes(source: Source) -> Iterator[Change]:
 
 
 def registrations(source: Source) -> Iterator[Change]:
-    """A decorator or a call that registers something is deleted, or a row of a table at module level."""
+    """A decorator or a call that registers something is deleted, or a row of a table at module
+    level.
+    """
     lines, text_of = source.text.split("\n"), partial(ast.get_source_segment, source.text)
     for node in source.tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
                     if _REGISTERS in ast.unparse(decorator).lower():
-                        yield _cut(lines, decorator, decorator, f"@{ast.unparse(decorator)} of {node.name}")
+                        yield _cut(
+                            lines, decorator, decorator, f"@{ast.unparse(decorator)} of {node.name}"
+                        )
             case ast.Expr(value=ast.Call() as call) if _REGISTERS in ast.unparse(call.func).lower():
                 yield from _deleted(source, node, source.tree.body, ast.unparse(call)[:80])
             case ast.Assign(value=ast.Dict(keys=keys, values=values)) if len(keys) > 1:
@@ -88,16 +92,24 @@ def imports(source: Source) -> Iterator[Change]:
         for node in block:
             if isinstance(node, ast.Import | ast.ImportFrom) and _stands_alone(source.text, node):
                 for alias in node.names:
-                    if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+                    if alias.name == "*" or (
+                        isinstance(node, ast.ImportFrom) and node.module == "__future__"
+                    ):
                         continue
                     left = copy.copy(node)
                     left.names = [other for other in node.names if other is not alias]
                     instead = [" " * node.col_offset + ast.unparse(left)] if left.names else []
-                    yield Change(alias.lineno, alias.asname or alias.name, without(source.text, [node], block, instead))
+                    yield Change(
+                        alias.lineno,
+                        alias.asname or alias.name,
+                        without(source.text, [node], block, instead),
+                    )
 
 
 def branches(source: Source) -> Iterator[Change]:
-    """A condition that was decided is decided the other way: the other block stands where the kept one does."""
+    """A condition that was decided is decided the other way: the other block stands where the kept
+    one does.
+    """
     if (before := parsed(source.upstream)) is None:
         return
     every = ((block, at) for block in _blocks(source.tree) for at in range(len(block)))
@@ -132,11 +144,19 @@ def constants(source: Source) -> Iterator[Change]:
             values = [node.value]
         for value in values:
             match value:
-                case ast.Constant(value=int() | float() as number) if value.lineno == value.end_lineno:
+                case ast.Constant(value=int() | float() as number) if (
+                    value.lineno == value.end_lineno
+                ):
                     other = not number if isinstance(number, bool) else number + 1
                     line = lines[value.lineno - 1].encode()
-                    changed = line[: value.col_offset] + repr(other).encode() + line[value.end_col_offset :]
-                    text = "\n".join([*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]])
+                    changed = (
+                        line[: value.col_offset]
+                        + repr(other).encode()
+                        + line[value.end_col_offset :]
+                    )
+                    text = "\n".join(
+                        [*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]]
+                    )
                     yield Change(value.lineno, f"{number!r} becomes {other!r}", text)
 
 
@@ -144,16 +164,26 @@ def model_classes(source: Source) -> Iterator[Change]:
     """A class of a model is registered no more: the generic one takes its place."""
     for node in source.tree.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if len(elements) > 1:
+            case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if (
+                len(elements) > 1
+            ):
                 for element in elements:
-                    left = ", ".join(ast.unparse(other) for other in elements if other is not element)
-                    text = without(source.text, [node], source.tree.body, [f"EntryClass = [{left}]"])
+                    left = ", ".join(
+                        ast.unparse(other) for other in elements if other is not element
+                    )
+                    text = without(
+                        source.text, [node], source.tree.body, [f"EntryClass = [{left}]"]
+                    )
                     yield Change(element.lineno, ast.unparse(element), text)
             case ast.Assign(targets=[ast.Name(id="EntryClass")], value=value):
-                yield Change(node.lineno, ast.unparse(value), without(source.text, [node], source.tree.body))
+                yield Change(
+                    node.lineno, ast.unparse(value), without(source.text, [node], source.tree.body)
+                )
 
 
-def _deleted(source: Source, node: ast.stmt, block: list[ast.stmt], subject: str) -> Iterator[Change]:
+def _deleted(
+    source: Source, node: ast.stmt, block: list[ast.stmt], subject: str
+) -> Iterator[Change]:
     if _stands_alone(source.text, node):
         yield Change(node.lineno, subject, without(source.text, [node], block))
 
@@ -172,28 +202,41 @@ def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
     """Every list of statements below a node, outermost first."""
     found = (getattr(node, name, None) for node in ast.walk(tree) for name in BLOCKS)
-    return (block for block in found if isinstance(block, list) and block and isinstance(block[0], ast.stmt))
+    return (
+        block
+        for block in found
+        if isinstance(block, list) and block and isinstance(block[0], ast.stmt)
+    )
 
 
 def _stands_alone(text: str, node: ast.stmt) -> bool:
     """True when a statement shares none of its lines with another one."""
     lines = text.split("\n")
     before = lines[first_line(node) - 1][: node.col_offset]
-    after = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode()
+    after = (
+        lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode()
+    )
     return not before.strip() and (not after.strip() or after.lstrip().startswith("#"))
 
 
-def without(text: str, nodes: Sequence[ast.stmt], block: Sequence[ast.stmt], instead: Sequence[str] = ()) -> str:
-    """The text without statements that follow each other in a block: `pass` stands in for them when no other is left, or lines `instead`,
-    with their indentation."""
+def without(
+    text: str, nodes: Sequence[ast.stmt], block: Sequence[ast.stmt], instead: Sequence[str] = ()
+) -> str:
+    """The text without statements that follow each other in a block: `pass` stands in for them when
+    no other is left, or lines `instead`, with their indentation.
+    """
     lines = text.split("\n")
     start, end = first_line(nodes[0]) - 1, nodes[-1].end_lineno or nodes[-1].lineno
-    lines[start:end] = [*instead] or ([" " * nodes[0].col_offset + "pass"] if len(nodes) == len(block) else [])
+    lines[start:end] = [*instead] or (
+        [" " * nodes[0].col_offset + "pass"] if len(nodes) == len(block) else []
+    )
     return "\n".join(lines)
 
 
 def _indented(text: str, nodes: Sequence[ast.stmt], column: int) -> list[str] | None:
-    """Lines of statements that follow each other, moved to a column; None where a line cannot be moved."""
+    """Lines of statements that follow each other, moved to a column; None where a line cannot be
+    moved.
+    """
     lines = text.split("\n")[first_line(nodes[0]) - 1 : nodes[-1].end_lineno]
     by = column - nodes[0].col_offset
     if any(line[: max(0, -by)].strip() for line in lines):

@@ -29,35 +29,54 @@ def _of_tree(manifest: Manifest) -> dict[str, Any]:
 
 
 def mutation_data(
-    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Sequence[Fault]], most: int
+    judged: Sequence[Judged],
+    levels: Sequence[str],
+    manifest: Manifest,
+    drawn: Mapping[int, Sequence[Fault]],
+    most: int,
 ) -> dict[str, Any]:
-    """The content of ``mutation.json``: nothing in it depends on the machine or the time; `drawn`: the faults by the seed that drew them,
-    of which one may be drawn by several; `most`: how many were asked for by each seed, of which a small tree may not have so many."""
+    """The content of ``mutation.json``: nothing in it depends on the machine or the time; `drawn`:
+    the faults by the seed that drew them, of which one may be drawn by several; `most`: how many
+    were asked for by each seed, of which a small tree may not have so many.
+    """
     noticed = {j.fault for j in judged if j.caught_by}
     shown = ("kind", "path", "line", "subject")
     return {
         **_of_tree(manifest),
         "levels": [*levels],
         "seeds": [
-            {"seed": seed, "asked": most, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
+            {
+                "seed": seed,
+                "asked": most,
+                "faults": len(faults),
+                "noticed": sum(fault in noticed for fault in faults),
+            }
             for seed, faults in drawn.items()
         ],
         "table": table(judged, levels),
         "faults": [
-            {**{name: getattr(j.fault, name) for name in shown}, "caught_by": j.caught_by, "finding": j.finding}
+            {
+                **{name: getattr(j.fault, name) for name in shown},
+                "caught_by": j.caught_by,
+                "finding": j.finding,
+            }
             for j in judged
         ],
     }
 
 
 def arguments(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for when such a document was made: the levels, and of drawn faults each seed with its number."""
+    """What was asked for when such a document was made: the levels, and of drawn faults each seed
+    with its number.
+    """
     seeds = [[row["seed"], row.get("asked", row["faults"])] for row in data.get("seeds", ())]
     return {"levels": data["levels"], **({"seeds": seeds} if "seeds" in data else {})}
 
 
 def mutation_page(data: Mapping[str, Any]) -> str:
-    """The same in Markdown, with the survivors by name, and what can be said of them once *references* was asked."""
+    """The same in Markdown, with the survivors by name, and what can be said of them once
+    *references* was asked.
+    """
     left = [fault for fault in data["faults"] if not fault["caught_by"]]
 
     def said(kinds: Collection[str]) -> bool:
@@ -69,12 +88,19 @@ def mutation_page(data: Mapping[str, Any]) -> str:
 def breakages_data(
     judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The content of ``breakages.json``; `skipped`: what nothing of this tree could suffer, and why."""
+    """The content of ``breakages.json``; `skipped`: what nothing of this tree could suffer, and
+    why.
+    """
     return {
         **_of_tree(manifest),
         "levels": [*levels],
         "breakages": [
-            {"name": j.fault.subject, "path": j.fault.path, "caught_by": j.caught_by, "finding": j.finding}
+            {
+                "name": j.fault.subject,
+                "path": j.fault.path,
+                "caught_by": j.caught_by,
+                "finding": j.finding,
+            }
             for j in judged
         ],
         "skipped": [{"name": name, "why": why} for name, why in skipped.items()],
@@ -87,7 +113,10 @@ def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
 
 
 def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Outcomes of an earlier run; none where there is no file. Raises InputError where it holds what another run gave."""
+    """Outcomes of an earlier run; none where there is no file.
+
+    Raises InputError where it holds what another run gave.
+    """
     if not file.is_file():
         return []
     try:
@@ -103,7 +132,9 @@ def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def write_outcomes(folder: Path, head: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def write_outcomes(
+    folder: Path, head: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """Write both files; returns the content of the JSON."""
     levels = sorted({row["caught_by"] for row in outcomes} - {""})
     table = []
@@ -128,7 +159,13 @@ def rules_page(data: Mapping[str, Any]) -> str:
     survivors = [row for row in changing if not row["caught_by"]]
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
     whole = sum(row["whole"] for row in changing)
-    said = {"changing": changing, "survivors": survivors, "share": share, "whole": whole, "goal": GOAL}
+    said = {
+        "changing": changing,
+        "survivors": survivors,
+        "share": share,
+        "whole": whole,
+        "goal": GOAL,
+    }
     return rendered(RULES, {**data, **said})
 
 

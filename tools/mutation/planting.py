@@ -1,4 +1,7 @@
-"""Does the evidence of a default run notice a wrong rule? Each is planted among the right ones, and the tree generated with it."""
+"""Does the evidence of a default run notice a wrong rule?
+
+Each is planted among the right ones, and the tree generated with it.
+"""
 
 import shutil
 import tempfile
@@ -32,7 +35,9 @@ LEVELS = (CAPABILITIES, *(name for name in EVIDENCE_LEVELS if name != CAPABILITI
 CLAIMS = "claims"
 """Of level references what needs no tree that a run made."""
 REFUSED = "rules"
-"""What notices a rule that no tree can be made with: it contradicts another one, or what is decided with it cannot stand."""
+"""What notices a rule that no tree can be made with: it contradicts another one, or what is decided
+with it cannot stand.
+"""
 
 _Found = tuple[str, str, tuple[str, ...]]
 """What noticed a rule, what it says, and the files that are other ones."""
@@ -52,7 +57,10 @@ class Outcome:
     removed: tuple[str, ...]
     """Files that are gone, and some that are other ones, for whoever reads of a survivor."""
     whole: bool
-    """Whether the tree was made that a run makes with the rule. Where what the rule does by itself was noticed it was not; see `direct_effect`."""
+    """Whether the tree was made that a run makes with the rule.
+
+    Where what the rule does by itself was noticed it was not; see `direct_effect`.
+    """
 
 
 def plant(
@@ -63,9 +71,11 @@ def plant(
     progress: Progress,
     skip: Collection[tuple[str, str]] = (),
 ) -> Iterator[Outcome]:
-    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed. What
-    the evidence finds with the right `rules` alone is not held for them against a wrong one; `skip`: kind and subject of those that an
-    earlier run has judged."""
+    """Plant wrong rules one after the other: what each does by itself is judged first, and last
+    those of which that is not noticed. What the evidence finds with the right `rules` alone is not
+    held for them against a wrong one; `skip`: kind and subject of those that an earlier run has
+    judged.
+    """
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
@@ -91,13 +101,17 @@ class _Field:
         self._base = self._generated(run.rules, right)
         self._copy = Stand(right, self._base, scratch / "copy")
         self._direct = DirectEffect(run)
-        self._known = cache(lambda level: frozenset(self._findings(level, right, self._base, run.rules)))
+        self._known = cache(
+            lambda level: frozenset(self._findings(level, right, self._base, run.rules))
+        )
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
         try:
             rules = with_rule(self._run.rules, one.table, one.data())
-            caught, said, changed = self._whole(rules) if whole else self._by_itself(rules, one.words)
+            caught, said, changed = (
+                self._whole(rules) if whole else self._by_itself(rules, one.words)
+            )
         except (InputError, EvidenceError) as error:
             caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
         return Outcome(one.kind, one.subject, caught, said, len(changed), changed[:_SHOWN], whole)
@@ -106,10 +120,13 @@ class _Field:
         changes = self._direct.of(rules, words)
         if not changes:
             return "", "", ()
-        changed = tuple(sorted(path if text is not None else f"- {path}" for path, text in changes.items()))
+        changed = tuple(
+            sorted(path if text is not None else f"- {path}" for path, text in changes.items())
+        )
         with self._copy.changed(changes) as manifest:
             other = replace(manifest, rules_hash=rules.digest)
-            # What is claimed of flags and variables is judged by the rules and upstream's text, whatever the tree lost.
+            # What is claimed of flags and variables is judged by the rules and upstream's text,
+            # whatever the tree lost.
             return *self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS)), changed
 
     def _whole(self, rules: Ruleset) -> _Found:
@@ -117,19 +134,29 @@ class _Field:
             manifest = self._generated(rules, self._wrong)
             changed = _changed(self._base, manifest)
             # A tree that is as before has the evidence of before.
-            return *(self._noticed(self._wrong, manifest, rules, LEVELS) if changed else ("", "")), changed
+            return *(
+                self._noticed(self._wrong, manifest, rules, LEVELS) if changed else ("", "")
+            ), changed
         finally:
             shutil.rmtree(self._wrong, ignore_errors=True)
 
-    def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
+    def _noticed(
+        self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]
+    ) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""
-        return noticed(((name, self._findings(name, out, manifest, rules)) for name in levels), self._known)
+        return noticed(
+            ((name, self._findings(name, out, manifest, rules)) for name in levels), self._known
+        )
 
-    def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> tuple[Finding, ...]:
+    def _findings(
+        self, level: str, out: Path, manifest: Manifest, rules: Ruleset
+    ) -> tuple[Finding, ...]:
         run = self._run
         trees = Trees(run.tree, out, manifest, rules, run.jobs, run.cache)
         if level == CLAIMS:
-            return tuple(finding for finding in judge_entries(trees).findings if finding.check == CHECK)
+            return tuple(
+                finding for finding in judge_entries(trees).findings if finding.check == CHECK
+            )
         if level == EMBEDDERS:
             return embedders_evidence(trees, run.progress).evidence.held().findings
         run.progress.phase(f"verify {level}")
@@ -141,7 +168,12 @@ class _Field:
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:
-    """Files that are gone first, then those that came or are other ones. The table of removed features names every rule."""
-    old, new = ({f.path: f.sha256 for f in m.files if f.path not in OWN_FILES} for m in (base, other))
+    """Files that are gone first, then those that came or are other ones.
+
+    The table of removed features names every rule.
+    """
+    old, new = (
+        {f.path: f.sha256 for f in m.files if f.path not in OWN_FILES} for m in (base, other)
+    )
     gone = sorted(f"- {path}" for path in old.keys() - new.keys())
     return (*gone, *sorted(path for path, sha256 in new.items() if old.get(path) != sha256))

@@ -1,4 +1,6 @@
-"""Wrong rules, drawn from the names of upstream within the kept code: what a person could get wrong when writing one."""
+"""Wrong rules, drawn from the names of upstream within the kept code: what a person could get wrong
+when writing one.
+"""
 
 import ast
 import random
@@ -23,7 +25,19 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"SGLANG_\w+")
 _MAKES = re.compile(r"_?(init|initialize|setup|set_up|prepare|register|load|start)_\w+")
-PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL, ABSENT, DEFINITION, MEMBER = KINDS = (
+(
+    PREDICATE,
+    ATTRIBUTE,
+    ENVIRONMENT,
+    DOMAIN,
+    MODULE,
+    ARCHITECTURE,
+    ROW,
+    CALL,
+    ABSENT,
+    DEFINITION,
+    MEMBER,
+) = KINDS = (
     "predicate false",
     "attribute false",
     "environment variable off",
@@ -51,15 +65,25 @@ class WrongRule:
     @property
     def id(self) -> str:
         """Of the rule."""
-        return "planted-" + re.sub(r"[^a-z0-9]+", "-", f"{self.kind} {self.subject}".lower()).strip("-")
+        return "planted-" + re.sub(r"[^a-z0-9]+", "-", f"{self.kind} {self.subject}".lower()).strip(
+            "-"
+        )
 
     @property
     def words(self) -> frozenset[str]:
-        """One of these stands in each statement of which the rule says something, but for imports of what it removes."""
+        """One of these stands in each statement of which the rule says something, but for imports
+        of what it removes.
+        """
         row = dict(self.row)
         keys = ("modules",) if self.kind == ABSENT else (*_NAMES, "definitions", "members")
-        names = (text.rpartition(".")[2] for key, value in self.row if key in keys for text in value)
-        return frozenset(max(found, key=len) for text in row.get("never", names) if (found := _WORD.findall(text)))
+        names = (
+            text.rpartition(".")[2] for key, value in self.row if key in keys for text in value
+        )
+        return frozenset(
+            max(found, key=len)
+            for text in row.get("never", names)
+            if (found := _WORD.findall(text))
+        )
 
     def data(self) -> dict[str, Any]:
         """The rule as a file of rules would give it."""
@@ -84,10 +108,14 @@ ALWAYS = (
 """Of every run that has room for them: features that the profile is for."""
 
 
-def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[WrongRule]:
-    """Wrong rules, kinds in turn after those of every run; the same seed draws the same from the same tree.
+def draw(
+    tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int
+) -> list[WrongRule]:
+    """Wrong rules, kinds in turn after those of every run; the same seed draws the same from the
+    same tree.
 
-    Names of upstream are drawn that stand in the tree `out` of the right rules, too; fewer than `count` where there are fewer.
+    Names of upstream are drawn that stand in the tree `out` of the right rules, too; fewer than
+    `count` where there are fewer.
     """
     names: dict[str, set[WrongRule]] = {kind: set() for kind in KINDS}
     models: set[bytes] = set()
@@ -122,7 +150,9 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
                     match member:
                         case ast.Assign(targets=[ast.Name(id=own), *_]) if enumeration:
                             yield _removed(MEMBER, "members", f"{module}.{name}.{own}")
-                        case ast.FunctionDef(name=own) if not enumeration and not own.startswith("__"):
+                        case ast.FunctionDef(name=own) if not enumeration and not own.startswith(
+                            "__"
+                        ):
                             yield _removed(DEFINITION, "definitions", f"{module}.{name}.{own}")
             case ast.FunctionDef(name=name) if _ASKS.fullmatch(name):
                 yield _fact(PREDICATE, f"{module}.{name}", "calls", f"{module}.{name}")
@@ -140,21 +170,25 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Try(body=body):
                 for name in sorted(_outside(body)):
                     yield WrongRule(ABSENT, name, "absents", (("modules", (name,)),))
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))) if _MAKES.fullmatch(
-                name
-            ):
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))
+            ) if _MAKES.fullmatch(name):
                 yield WrongRule(CALL, f".{name}", "facts", (("calls", (f".{name}",)),))
             case ast.Constant(value=str(text)) if _VARIABLE.fullmatch(text):
                 yield _fact(ENVIRONMENT, text, "environment", text)
             case ast.Attribute(value=ast.Name(id="envs"), attr=name) if _VARIABLE.fullmatch(name):
                 yield _fact(ENVIRONMENT, name, "environment", name)
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(text))]) if text:
+            case ast.Compare(
+                left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(text))]
+            ) if text:
                 if name := last_name(left):
                     row = (("names", (f"sglang.**.{name}",)), ("never", (text,)))
                     yield WrongRule(DOMAIN, f"{name}: {text}", "domains", row)
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
                 names = ("sglang.**.architectures", "sglang.**.model_arch", "sglang.**.arch")
-                yield WrongRule(ARCHITECTURE, text, "domains", (("names", names), ("never", (text,))))
+                yield WrongRule(
+                    ARCHITECTURE, text, "domains", (("names", names), ("never", (text,)))
+                )
 
 
 def _outside(body: list[ast.stmt]) -> set[str]:

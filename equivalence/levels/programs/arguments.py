@@ -1,6 +1,8 @@
-"""Settle lists of a server's arguments, each in a child of one process that has loaded what settles them. Arguments: GIVEN.json RESULT.json.
+"""Settle lists of a server's arguments, each in a child of one process that has loaded what settles
+them. Arguments: GIVEN.json RESULT.json.
 
-The first list finds nothing more loaded than a server does; what it loads is loaded for the others, so that what an import sets is told once.
+The first list finds nothing more loaded than a server does; what it loads is loaded for the others,
+so that what an import sets is told once.
 """
 
 import contextlib
@@ -22,7 +24,9 @@ meant, known = typing.get_type_hints, dict[int, dict[str, Any]]()
 
 
 def hints(described: Any, *scope: Any, **options: Any) -> dict[str, Any]:
-    """What annotations mean; each child spent half of its time on finding that anew for the class of all arguments."""
+    """What annotations mean; each child spent half of its time on finding that anew for the class
+    of all arguments.
+    """
     found = known.get(id(described)) if options == WHOLE else None
     return dict(found) if found else meant(described, *scope, **options)
 
@@ -39,18 +43,24 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def settled(arguments: list[str]) -> dict[str, Any]:
-    """The fields that the arguments lead to, or the error, and the environment variables that were set."""
+    """The fields that the arguments lead to, or the error, and the environment variables that were
+    set.
+    """
     before, said = dict(os.environ), io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
             made = server_args.prepare_server_args(arguments)
             made.check_server_args()
-        found: dict[str, Any] = {"fields": {name: ADDRESS.sub("", repr(value)) for name, value in vars(made).items()}}
+        found: dict[str, Any] = {
+            "fields": {name: ADDRESS.sub("", repr(value)) for name, value in vars(made).items()}
+        }
     except SystemExit:
         found = {"error": said.getvalue().strip().rpartition("\n")[2]}
     except Exception as error:
         found = {"error": f"{type(error).__name__}: {error}"}
-    return found | {"environment": {name: text for name, text in os.environ.items() if before.get(name) != text}}
+    return found | {
+        "environment": {name: text for name, text in os.environ.items() if before.get(name) != text}
+    }
 
 
 def loading(arguments: list[str]) -> dict[str, Any]:

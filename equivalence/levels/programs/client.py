@@ -1,4 +1,7 @@
-"""Use a server as people do, with the OpenAI client; and what needs two requests at once. GIVEN.json RESULT.json."""
+"""Use a server as people do, with the OpenAI client; and what needs two requests at once.
+
+GIVEN.json RESULT.json.
+"""
 
 import json
 import threading
@@ -38,8 +41,15 @@ def abort() -> Any:
     """A long request, ended by another one: why it ended, not when."""
     ended: list[Any] = []
     sampling = {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True}
-    body = {"rid": "to-be-aborted", "text": "A long story:", "sampling_params": sampling, "stream": True}
-    question = request.Request(f"{address}/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    body = {
+        "rid": "to-be-aborted",
+        "text": "A long story:",
+        "sampling_params": sampling,
+        "stream": True,
+    }
+    question = request.Request(
+        f"{address}/generate", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
     first = threading.Event()
 
     def ask() -> None:
@@ -58,20 +68,31 @@ def abort() -> Any:
     first.wait(200)
     status = answer("/abort_request", {"rid": "to-be-aborted"}).status
     thread.join(200)
-    return {"status": status, "ended": not thread.is_alive(), "reason": ended[-1] if ended else None}
+    return {
+        "status": status,
+        "ended": not thread.is_alive(),
+        "reason": ended[-1] if ended else None,
+    }
 
 
 def metrics() -> Any:
     """Names of the metrics and of their labels; the values are times."""
     lines = answer("/metrics", method="GET").body.splitlines()
     kinds = [line for line in lines if line.startswith("# TYPE")]
-    names = {line.partition("{")[0].partition(" ")[0] for line in lines if line and not line.startswith("#")}
+    names = {
+        line.partition("{")[0].partition(" ")[0]
+        for line in lines
+        if line and not line.startswith("#")
+    }
     return {"types": sorted(kinds), "names": sorted(names)}
 
 
 def removed() -> Any:
     """What the listed paths that were removed answer: status and body."""
-    found = {(verb, path): answer(path, {} if verb == "POST" else None, verb) for verb, path in asked["removed"]}
+    found = {
+        (verb, path): answer(path, {} if verb == "POST" else None, verb)
+        for verb, path in asked["removed"]
+    }
     return {" ".join(place): (one.status, json.dumps(one.body)) for place, one in found.items()}
 
 
@@ -84,7 +105,9 @@ steps: dict[str, Callable[[], Any]] = {
     "chat": lambda: said(client.chat.completions.create(**chat, logprobs=True, seed=1)),
     "stream": lambda: [said(part) for part in client.chat.completions.create(**chat, stream=True)],
     "completion": lambda: said(client.completions.create(**plain, prompt="One two")),
-    "models": lambda: [model.model_dump(exclude={"created"}) for model in client.models.list().data],
+    "models": lambda: [
+        model.model_dump(exclude={"created"}) for model in client.models.list().data
+    ],
     "no_embeddings": lambda: client.embeddings.create(model="served", input="text").model_dump(),
     "bad_temperature": lambda: said(client.chat.completions.create(**chat | {"temperature": -3})),
     "abort": abort,

@@ -1,4 +1,7 @@
-"""Load a checkpoint, run prefill and decode; write hashes of all that was computed. GIVEN.json RESULT.json."""
+"""Load a checkpoint, run prefill and decode; write hashes of all that was computed.
+
+GIVEN.json RESULT.json.
+"""
 
 import dataclasses
 import hashlib
@@ -24,7 +27,9 @@ def tensors(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, dict):
         parts = value.items()
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = ((field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value))
+        parts = (
+            (field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value)
+        )
     for key, item in parts:
         yield from tensors(item, f"{name}.{key}")
 
@@ -62,7 +67,10 @@ for name, module in inner.model.named_modules():
     module.register_forward_hook(watch(name, type(module).__name__))
 parameters = {name: row(p) for name, p in inner.model.named_parameters()}
 vocabulary = asked["vocabulary"] - 10
-prompts = [[(7 * i + 3) % vocabulary + 2 for i in range(16)], [(11 * i + 5) % vocabulary + 2 for i in range(8)]]
+prompts = [
+    [(7 * i + 3) % vocabulary + 2 for i in range(16)],
+    [(11 * i + 5) % vocabulary + 2 for i in range(8)],
+]
 requests = one_batch.prepare_synthetic_inputs_for_latency_test(2, 16, prompts)
 extend = getattr(runner, "extend", None) or partial(one_batch.extend, model_runner=runner)
 decode = getattr(runner, "decode", None) or partial(one_batch.decode, model_runner=runner)

@@ -1,5 +1,5 @@
-"""Load what the server does, and write what that took; then the OpenAPI document, what the registries hold, and what the server's flags
-take. Arguments: GIVEN.json RESULT.json.
+"""Load what the server does, and write what that took; then the OpenAPI document, what the
+registries hold, and what the server's flags take. Arguments: GIVEN.json RESULT.json.
 """
 
 import argparse
@@ -23,7 +23,9 @@ def described(value: Any) -> str:
 
 
 def served(routes: Any) -> Iterator[str]:
-    """Method and path of every route, those of included routers too (newer FastAPI keeps them apart)."""
+    """Method and path of every route, those of included routers too (newer FastAPI keeps them
+    apart).
+    """
     for route in routes:
         if hasattr(route, "path"):
             for method in getattr(route, "methods", None) or ["*"]:
@@ -33,7 +35,9 @@ def served(routes: Any) -> Iterator[str]:
 
 
 def registry(place: str) -> dict[str, str] | None:
-    """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there is none."""
+    """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there
+    is none.
+    """
     try:
         found: Any = pkgutil.resolve_name(place)
     except (ImportError, AttributeError):
@@ -45,16 +49,24 @@ def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
     """A flag, its choices, and whether it is a switch, takes a number or takes a text."""
     choices = [str(choice) for choice in action.choices] if action.choices else None
     number = getattr(action.type, "__name__", "") in ("int", "float", "human_readable_int")
-    return action.option_strings[0], choices, "switch" if action.nargs == 0 else "number" if number else "text"
+    return (
+        action.option_strings[0],
+        choices,
+        "switch" if action.nargs == 0 else "number" if number else "text",
+    )
 
 
 def loading(modules: list[str]) -> dict[str, Any]:
-    """Import modules: seconds, processor time, what is loaded then of the tree and of which distributions, and bytes of memory."""
+    """Import modules: seconds, processor time, what is loaded then of the tree and of which
+    distributions, and bytes of memory.
+    """
     start, used = time.perf_counter(), time.process_time()
     for name in modules:
         importlib.import_module(name)
     seconds, used = time.perf_counter() - start, time.process_time() - used
-    with open("/proc/self/status" if os.path.exists("/proc/self/status") else os.devnull, encoding="utf-8") as file:
+    with open(
+        "/proc/self/status" if os.path.exists("/proc/self/status") else os.devnull, encoding="utf-8"
+    ) as file:
         resident = sum(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:"))
     owners, loaded = importlib.metadata.packages_distributions(), sorted(sys.modules)
     tops = {name.partition(".")[0] for name in loaded}

@@ -1,4 +1,7 @@
-"""Build a whole model on the meta device as the server would; write what it consists of. GIVEN.json RESULT.json."""
+"""Build a whole model on the meta device as the server would; write what it consists of.
+
+GIVEN.json RESULT.json.
+"""
 
 import contextlib
 import json
@@ -21,7 +24,13 @@ from equivalence.checkpoints.weights import weights
 from equivalence.processes import given, tell
 from equivalence.simulation.worker import accepted, one_batch, start
 
-CHOSEN = ("attention_backend", "moe_runner_backend", "quantization", "kv_cache_dtype", "sampling_backend")
+CHOSEN = (
+    "attention_backend",
+    "moe_runner_backend",
+    "quantization",
+    "kv_cache_dtype",
+    "sampling_backend",
+)
 asked = given()
 
 
@@ -50,28 +59,42 @@ def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
 
 def described(items: Any) -> dict[str, list[Any]]:
     """Shape, type and class of tensors by name."""
-    return {name: [list(x.shape), str(x.dtype), str(x.device), list(x.stride()), type(x).__name__] for name, x in items}
+    return {
+        name: [list(x.shape), str(x.dtype), str(x.device), list(x.stride()), type(x).__name__]
+        for name, x in items
+    }
 
 
 args = start(["--model-path", asked["model"], "--skip-tokenizer-init", *asked["options"]])
 draft = {"model_path": args.model_path, "is_draft_model": True} if asked.get("draft") else {}
 model_config = ModelConfig.from_server_args(args, **draft)
-# The runner of the whole model: a worker of the MTP layer finds the groups of processes that this one makes.
+# The runner of the whole model: a worker of the MTP layer finds the groups of processes that this
+# one makes.
 ModelRunner.load_model = stop
 with contextlib.suppress(Stop):
     one_batch.load_model(args, PortArgs.init_new(args), 0, 0)
 load_config = LoadConfig(load_format="dummy")
-given_config = {"model_config": model_config, "load_config": load_config, "packed_modules_mapping": {}}
+given_config = {
+    "model_config": model_config,
+    "load_config": load_config,
+    "packed_modules_mapping": {},
+}
 wanted = accepted(loader._get_quantization_config, given_config)
 with set_default_torch_dtype(model_config.dtype), torch.device("meta"):
     quantization = loader._get_quantization_config(**wanted)
-    values = {"model_config": model_config, "load_config": load_config, "quant_config": quantization}
+    values = {
+        "model_config": model_config,
+        "load_config": load_config,
+        "quant_config": quantization,
+    }
     model = loader._initialize_model(**accepted(loader._initialize_model, values))
 result: dict[str, Any] = {
     "class": f"{type(model).__module__}.{type(model).__qualname__}",
     "parameters": described(model.named_parameters()),
     "buffers": described(model.named_buffers()),
-    "modules": {name: f"{type(m).__module__}.{type(m).__qualname__}" for name, m in model.named_modules()},
+    "modules": {
+        name: f"{type(m).__module__}.{type(m).__qualname__}" for name, m in model.named_modules()
+    },
     "quantization": type(quantization).__name__,
     "arguments": {name: getattr(args, name, None) for name in CHOSEN},
     "elements": sum(p.numel() for p in model.parameters()),

@@ -1,4 +1,7 @@
-"""Run files of tests, each in a child that has loaded PyTorch; write how each test ended. GIVEN.json RESULT.json."""
+"""Run files of tests, each in a child that has loaded PyTorch; write how each test ended.
+
+GIVEN.json RESULT.json.
+"""
 
 import builtins
 import importlib
@@ -24,7 +27,9 @@ class UsesRemoved(Exception):
 
 
 class Removed(type):
-    """The class of classes that stand for names which were removed: a file can be collected, its tests that use them fail."""
+    """The class of classes that stand for names which were removed: a file can be collected, its
+    tests that use them fail.
+    """
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -34,7 +39,9 @@ class Removed(type):
     def _used(cls, *_: Any, **__: Any) -> Any:
         raise UsesRemoved(cls.__name__)
 
-    __call__ = __iter__ = __contains__ = __len__ = __getitem__ = __instancecheck__ = __add__ = __radd__ = __eq__ = _used
+    __call__ = __iter__ = __contains__ = __len__ = __getitem__ = __instancecheck__ = __add__ = (
+        __radd__
+    ) = __eq__ = _used
     __hash__ = type.__hash__
 
 
@@ -58,9 +65,15 @@ def module_of(name: str) -> types.ModuleType:
 
 
 def import_for_tests(
-    name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
+    name: str,
+    globals: Any = None,
+    locals: Any = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
 ) -> Any:
-    """Python's import; what tests and their helpers import of the package, and what was removed, is stood for."""
+    """Python's import; what tests and their helpers import of the package, and what was removed, is
+    stood for.
+    """
     asks = str((globals or {}).get("__file__", "")).startswith(tuple(asked["folders"]))
     if level or not asks or not name.startswith("sglang"):
         return _PLAIN_IMPORT(name, globals, locals, fromlist, level)
@@ -71,7 +84,11 @@ def import_for_tests(
         if not fromlist:
             parts = name.split(".")
             for end in range(2, len(parts) + 1):
-                setattr(module_of(".".join(parts[: end - 1])), parts[end - 1], module_of(".".join(parts[:end])))
+                setattr(
+                    module_of(".".join(parts[: end - 1])),
+                    parts[end - 1],
+                    module_of(".".join(parts[:end])),
+                )
             return sys.modules[parts[0]]
     if not fromlist or "*" in fromlist:
         return found
@@ -96,7 +113,10 @@ class Results:
 
     def _keep(self, name: str, report: Any) -> None:
         if self.ended.get(name, ("passed",))[0] == "passed":
-            self.ended[name] = (report.outcome, "" if report.outcome == "passed" else str(report.longrepr)[-2000:])
+            self.ended[name] = (
+                report.outcome,
+                "" if report.outcome == "passed" else str(report.longrepr)[-2000:],
+            )
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """One phase of a test."""
@@ -121,7 +141,9 @@ def ended(path: str) -> dict[str, tuple[str, str]]:
         importlib.import_module("sglang.test").__path__ = [asked["folders"][1]]
     results = Results()
     with suppress(BaseException):
-        pytest.main(["-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", path], plugins=[results])
+        pytest.main(
+            ["-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", path], plugins=[results]
+        )
     return results.ended
 
 

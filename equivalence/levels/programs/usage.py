@@ -1,4 +1,6 @@
-"""Ask commands for help, each in a child of a process that has loaded the libraries of those before. Arguments: GIVEN.json RESULT.json."""
+"""Ask commands for help, each in a child of a process that has loaded the libraries of those
+before. Arguments: GIVEN.json RESULT.json.
+"""
 
 import contextlib
 import importlib
@@ -15,7 +17,8 @@ asked = given()
 
 
 def child(place: str, kind: str, program: str) -> tuple[int, list[str]]:
-    """What `python -m MODULE --help` or `python -c CODE --help` does: how it ends, and what it loads.
+    """What `python -m MODULE --help` or `python -c CODE --help` does: how it ends, and what it
+    loads.
 
     Nothing of the tree is told: what its modules do while they are loaded is each command's own.
     """

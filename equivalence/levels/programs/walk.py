@@ -1,4 +1,7 @@
-"""Import modules one after the other; write which fail, and how. Arguments: GIVEN.json RESULT.json."""
+"""Import modules one after the other; write which fail, and how.
+
+Arguments: GIVEN.json RESULT.json.
+"""
 
 import importlib
 import logging
@@ -26,7 +29,11 @@ def end(signum: int, frame: Any) -> None:
     stack = [frame]
     while stack[-1].f_back is not None:
         stack.append(stack[-1].f_back)
-    files = [f"{f.f_code.co_filename}:{f.f_lineno}" for f in stack if "importlib" not in f.f_code.co_filename]
+    files = [
+        f"{f.f_code.co_filename}:{f.f_lineno}"
+        for f in stack
+        if "importlib" not in f.f_code.co_filename
+    ]
     raise TooLong(f"still not imported after {asked['seconds']} s, at " + " < ".join(files[:3]))
 
 

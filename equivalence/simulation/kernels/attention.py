@@ -16,9 +16,11 @@ Part = Callable[[int], tuple[Tensor, Tensor]]
 def attend(
     q: Tensor, k: Tensor, v: Tensor, scale: float, *, causal: bool, q_v: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """One sequence: q [queries, heads, width], k and v [keys, key heads, width] → output and log-sum-exp [heads, queries].
+    """One sequence: q [queries, heads, width], k and v [keys, key heads, width] → output and
+    log-sum-exp [heads, queries].
 
-    The causal mask is aligned at the end of the keys. `q_v` is a part of the query that meets the values (MLA).
+    The causal mask is aligned at the end of the keys. `q_v` is a part of the query that meets the
+    values (MLA).
     """
     groups = q.shape[1] // k.shape[1]
     keys, values = (x.float().repeat_interleave(groups, 1) for x in (k, v))
@@ -36,14 +38,24 @@ def attend(
 
 
 def _packed(
-    q: Tensor, starts: Sequence[int], part: Part, width: int, scale: float, causal: bool, q_v: Tensor | None = None
+    q: Tensor,
+    starts: Sequence[int],
+    part: Part,
+    width: int,
+    scale: float,
+    causal: bool,
+    q_v: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Queries of sequences that are packed one after the other; `part` gives keys and values of each, these as wide as `width`."""
+    """Queries of sequences that are packed one after the other; `part` gives keys and values of
+    each, these as wide as `width`.
+    """
     result, totals = q.new_empty(*q.shape[:2], width), torch.empty(q.shape[1], q.shape[0])
     for i, (first, last) in enumerate(itertools.pairwise(starts)):
         if last > first:
             own = None if q_v is None else q_v[first:last]
-            result[first:last], totals[:, first:last] = attend(q[first:last], *part(i), scale, causal=causal, q_v=own)
+            result[first:last], totals[:, first:last] = attend(
+                q[first:last], *part(i), scale, causal=causal, q_v=own
+            )
     return result, totals
 
 
@@ -64,9 +76,13 @@ def flash_attn_varlen_func(
     **options: Any,
 ) -> Any:
     """Sequences packed one after the other."""
-    parts = [(k[first:last], v[first:last]) for first, last in itertools.pairwise(cu_seqlens_k.tolist())]
+    parts = [
+        (k[first:last], v[first:last]) for first, last in itertools.pairwise(cu_seqlens_k.tolist())
+    ]
     scale = softmax_scale or q.shape[-1] ** -0.5
-    result, totals = _packed(q, cu_seqlens_q.tolist(), parts.__getitem__, v.shape[-1], scale, causal)
+    result, totals = _packed(
+        q, cu_seqlens_q.tolist(), parts.__getitem__, v.shape[-1], scale, causal
+    )
     return (given(result, out), totals) if return_softmax_lse else given(result, out)
 
 
@@ -113,7 +129,11 @@ def flash_attn_with_kvcache(
     page, lengths = k_cache.shape[1], cache_seqlens.tolist()
     queries = q.reshape(-1, *q.shape[-2:])
     extra = None if qv is None else qv.reshape(-1, *qv.shape[-2:])
-    starts = [i * q.shape[1] for i in range(len(lengths) + 1)] if cu_seqlens_q is None else cu_seqlens_q.tolist()
+    starts = (
+        [i * q.shape[1] for i in range(len(lengths) + 1)]
+        if cu_seqlens_q is None
+        else cu_seqlens_q.tolist()
+    )
     keys, values = k_cache.flatten(0, 1), v_cache.flatten(0, 1)
     scale = softmax_scale or (q.shape[-1] + (0 if qv is None else qv.shape[-1])) ** -0.5
 
@@ -134,11 +154,18 @@ def is_fa3_supported(*args: Any, **kwargs: Any) -> bool:
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/attention/merge_attn_states.cu")
 def merge_state_v2(
-    v_a: Tensor, s_a: Tensor, v_b: Tensor, s_b: Tensor, v_merged: Tensor | None = None, s_merged: Tensor | None = None
+    v_a: Tensor,
+    s_a: Tensor,
+    v_b: Tensor,
+    s_b: Tensor,
+    v_merged: Tensor | None = None,
+    s_merged: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention over two sets of keys, from the outputs and log-sum-exps over each."""
     most = torch.maximum(s_a, s_b)
     most = most.masked_fill(torch.isinf(most), 0.0)
     a, b = torch.exp(s_a - most), torch.exp(s_b - most)
-    merged = ((v_a.float() * a[..., None] + v_b.float() * b[..., None]) / (a + b)[..., None]).to(v_a.dtype)
+    merged = ((v_a.float() * a[..., None] + v_b.float() * b[..., None]) / (a + b)[..., None]).to(
+        v_a.dtype
+    )
     return given(merged, v_merged), given(torch.log(a + b) + most, s_merged)

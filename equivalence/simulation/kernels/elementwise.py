@@ -20,7 +20,11 @@ def rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 @kernel("sgl_kernel", source=_NORM)
 def rmsnorm(
-    input: Tensor, weight: Tensor, eps: float = 1e-6, out: Tensor | None = None, enable_pdl: Any = None
+    input: Tensor,
+    weight: Tensor,
+    eps: float = 1e-6,
+    out: Tensor | None = None,
+    enable_pdl: Any = None,
 ) -> Tensor:
     """RMS norm."""
     return given(rms(input, weight, eps), out)
@@ -50,13 +54,19 @@ def run_activation(x: Tensor, out: Tensor, name: str) -> None:
 
 
 @jit("activation", "run_activation_filtered", source="elementwise/activation.cuh")
-def run_activation_filtered(x: Tensor, out: Tensor, expert_ids: Tensor, step: int, name: str) -> None:
-    """As above; rows of experts that are elsewhere (id -1) are not read by anyone and may hold anything."""
+def run_activation_filtered(
+    x: Tensor, out: Tensor, expert_ids: Tensor, step: int, name: str
+) -> None:
+    """As above; rows of experts that are elsewhere (id -1) are not read by anyone and may hold
+    anything.
+    """
     run_activation(x, out, name)
 
 
 @jit("fused_eh_norm", "fused_eh_norm", source="elementwise/fused_eh_norm.cuh")
-def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out: Tensor, eps: float) -> None:
+def fused_eh_norm(
+    e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out: Tensor, eps: float
+) -> None:
     """The two norms at the entrance of the MTP layer, side by side."""
     out.copy_(torch.cat([rms(e, e_weight, eps), rms(h, h_weight, eps)], -1))
 
@@ -64,7 +74,9 @@ def fused_eh_norm(e: Tensor, h: Tensor, e_weight: Tensor, h_weight: Tensor, out:
 @kernel("flashinfer.norm", source="flashinfer/norm.py")
 def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> Tensor:
     """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
-    wide = torch.nn.functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
+    wide = torch.nn.functional.layer_norm(
+        input.float(), input.shape[-1:], gemma.float(), beta.float(), eps
+    )
     return wide.to(input.dtype)
 
 
@@ -76,7 +88,8 @@ def qknorm(q: Tensor, k: Tensor, q_weight: Tensor, k_weight: Tensor, eps: float)
 
 
 def rotate(x: Tensor, cache: Tensor, positions: Tensor, *, neox: bool) -> None:
-    """Rotate pairs of the first columns in place, as many as `cache` is wide: halves (neox) or neighbours.
+    """Rotate pairs of the first columns in place, as many as `cache` is wide: halves (neox) or
+    neighbours.
 
     Args:
         x: [tokens, width], or [tokens, heads, width].
@@ -108,9 +121,18 @@ def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> No
 
 @jit("fused_rope_true", "run_rope_store", source=_ROPE)
 def run_rope_store(
-    q: Tensor, k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, cache: Tensor, positions: Tensor, slots: Tensor
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    cache: Tensor,
+    positions: Tensor,
+    slots: Tensor,
 ) -> None:
-    """The same in halves, and both caches' rows of each token are written: its turned key, its value."""
+    """The same in halves, and both caches' rows of each token are written: its turned key, its
+    value.
+    """
     run_rope_neox(q, k, cache, positions)
     k_cache[slots.long()] = k.flatten(1)
     v_cache[slots.long()] = v.flatten(1)
@@ -153,7 +175,9 @@ def concat_mla_absorb_q(a: Tensor, b: Tensor, out: Tensor) -> None:
 def set_mla_kv_buffer(
     buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor, warps: int, reserved: int = -1
 ) -> None:
-    """Write the latent and the rotated key of each token to its slot, but for those whose slot is the reserved one."""
+    """Write the latent and the rotated key of each token to its slot, but for those whose slot is
+    the reserved one.
+    """
     written = slots != reserved
     buffer[slots[written].long()] = torch.cat([nope, rope], -1)[written]
 
@@ -162,13 +186,17 @@ def set_mla_kv_buffer(
 def store_cache_unless_reserved(
     k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, slots: Tensor, limit: int, reserved: int
 ) -> None:
-    """Write the key and the value of each token to its slot, but for those whose slot is the reserved one."""
+    """Write the key and the value of each token to its slot, but for those whose slot is the
+    reserved one.
+    """
     written = slots != reserved
     store_cache(k[written], v[written], k_cache, v_cache, slots[written], 1, limit)
 
 
 @jit("kvcache", "store_cache", source="elementwise/kvcache.cuh")
-def store_cache(k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, slots: Tensor, split: int, limit: int) -> None:
+def store_cache(
+    k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, slots: Tensor, split: int, limit: int
+) -> None:
     """Write the key and the value of each token to its slot, of which there are `limit`."""
     assert bool(((slots >= 0) & (slots < limit)).all())
     k_cache[slots.long()] = k
@@ -181,9 +209,15 @@ def clamp_position(out: Tensor, lengths: Tensor) -> None:
     out.copy_((lengths - 1).clamp(min=0))
 
 
-@jit("resolve_future_token_ids", "resolve_future_token_ids", source="elementwise/resolve_future_token_ids.cuh")
+@jit(
+    "resolve_future_token_ids",
+    "resolve_future_token_ids",
+    source="elementwise/resolve_future_token_ids.cuh",
+)
 def resolve_future_token_ids(ids: Tensor, future: Tensor) -> None:
-    """Replace -i, which stands for a token that was not known when it was written, by the i-th of the map."""
+    """Replace -i, which stands for a token that was not known when it was written, by the i-th of
+    the map.
+    """
     ids.copy_(torch.where(ids < 0, future[(-ids).clamp(min=0)], ids))
 
 
@@ -197,7 +231,9 @@ def launch_one_mla(target: Tensor, to: Tensor, source: Tensor, taken: Tensor) ->
 def launch_all_mla_lf_pf_staged(
     target: Tensor, to: Tensor, staging: Tensor, pages: Tensor, layers: Tensor, page_size: int
 ) -> None:
-    """Pages of all layers, each of which has a cache of its own at an address, to rows that hold all layers of a token."""
+    """Pages of all layers, each of which has a cache of its own at an address, to rows that hold
+    all layers of a token.
+    """
     width = target.shape[-1] * target.element_size()
     taken = (pages.long()[:, None] + torch.arange(page_size)).flatten().tolist()
     for layer, address in enumerate(layers.tolist()):

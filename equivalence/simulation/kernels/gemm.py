@@ -15,7 +15,11 @@ Scaled = tuple[Tensor, Tensor]
 """FP8 values and the scales of their blocks."""
 
 
-@jit("per_token_group_quant_8bit", "per_token_group_quant_8bit", source="gemm/per_token_group_quant_8bit.cuh")
+@jit(
+    "per_token_group_quant_8bit",
+    "per_token_group_quant_8bit",
+    source="gemm/per_token_group_quant_8bit.cuh",
+)
 def quantize_groups(
     x: Tensor,
     q: Tensor,
@@ -26,7 +30,9 @@ def quantize_groups(
     high: float = LARGEST,
     powers_of_two: bool = False,
 ) -> None:
-    """Divide each group of columns by its largest magnitude over `high`; write values and scales."""
+    """Divide each group of columns by its largest magnitude over `high`; write values and
+    scales.
+    """
     groups = x.float().reshape(*x.shape[:-1], -1, group)
     scale = groups.abs().amax(-1).clamp(min=eps) / high
     if powers_of_two:
@@ -41,9 +47,21 @@ def dequantize(x: Tensor, scales: Tensor, rows: int, columns: int) -> Tensor:
     return x.float() * wide.repeat_interleave(columns, -1)[..., : x.shape[-1]]
 
 
-@jit("per_token_group_quant_8bit_v2", "per_token_group_quant_8bit_v2", source="gemm/per_token_group_quant_8bit_v2.cuh")
+@jit(
+    "per_token_group_quant_8bit_v2",
+    "per_token_group_quant_8bit_v2",
+    source="gemm/per_token_group_quant_8bit_v2.cuh",
+)
 def per_token_group_quant_8bit_v2(
-    x: Tensor, q: Tensor, scales: Tensor, dummy: Any, group: int, powers_of_two: bool, fuse: bool, masked: Any, *_: Any
+    x: Tensor,
+    q: Tensor,
+    scales: Tensor,
+    dummy: Any,
+    group: int,
+    powers_of_two: bool,
+    fuse: bool,
+    masked: Any,
+    *_: Any,
 ) -> None:
     """Groups of a token; `fuse`: of its activation."""
     assert not masked, "masked layouts have no reference"
@@ -52,9 +70,11 @@ def per_token_group_quant_8bit_v2(
 
 @jit("per_token_group_quant", "per_token_group_quant", source="gemm/per_token_group_quant.cuh")
 def per_token_group_quant(x: Tensor, q: Tensor, scales: Tensor, *layout: Any) -> None:
-    """Groups of a token, of its activation where `x` is twice as wide as `q`; what of rows nobody reads may hold anything.
+    """Groups of a token, of its activation where `x` is twice as wide as `q`; what of rows nobody
+    reads may hold anything.
 
-    `layout` is that of rows sorted by expert: their tokens, how many rows there are and how many of them count.
+    `layout` is that of rows sorted by expert: their tokens, how many rows there are and how many of
+    them count.
     """
     assert len(layout) != 2, "masked layouts have no reference"
     assert scales.dtype == torch.float32, "packed scales have no reference"
@@ -62,7 +82,9 @@ def per_token_group_quant(x: Tensor, q: Tensor, scales: Tensor, *layout: Any) ->
     quantize_groups(wide, q, scales, q.shape[-1] // scales.shape[-1])
 
 
-@kernel("sgl_kernel", "sgl_per_token_group_quant_8bit", "sgl_per_token_group_quant_fp8", source=_GROUPS)
+@kernel(
+    "sgl_kernel", "sgl_per_token_group_quant_8bit", "sgl_per_token_group_quant_fp8", source=_GROUPS
+)
 def sgl_per_token_group_quant_8bit(
     input: Tensor,
     output_q: Tensor,
@@ -83,8 +105,12 @@ def sgl_per_token_group_quant_8bit(
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_tensor_quant_fp8.cu")
-def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, is_static: bool) -> None:
-    """All values by one scale: the given one (static), or their largest magnitude over what FP8 holds."""
+def sgl_per_tensor_quant_fp8(
+    input: Tensor, output_q: Tensor, output_s: Tensor, is_static: bool
+) -> None:
+    """All values by one scale: the given one (static), or their largest magnitude over what FP8
+    holds.
+    """
     wide = input.float()
     if not is_static:
         output_s.copy_((wide.abs().amax() / LARGEST).reshape(output_s.shape))
@@ -124,7 +150,9 @@ def fp8_gemm_nt(a: Scaled, b: Scaled, out: Tensor, c: Tensor | None = None, **op
 
 
 @kernel("deep_gemm", source=_DEEP_GEMM)
-def m_grouped_fp8_gemm_nt_contiguous(a: Scaled, b: Scaled, out: Tensor, experts: Tensor, **options: Any) -> None:
+def m_grouped_fp8_gemm_nt_contiguous(
+    a: Scaled, b: Scaled, out: Tensor, experts: Tensor, **options: Any
+) -> None:
     """Each row by the weight of its expert; rows of expert -1 are padding."""
     rows, weights = dequantize(*a, 1, 128), dequantize(*b, 128, 128)
     for expert in range(weights.shape[0]):

@@ -30,7 +30,9 @@ def moe_align_block_size(
     if pad_sorted_token_ids:
         sorted_token_ids.fill_(len(slots))
     sorted_token_ids[torch.arange(len(slots)) + shift[experts]] = slots.to(sorted_token_ids.dtype)
-    experts_ids[: int(blocks.sum())] = torch.arange(-1, num_experts - 1).repeat_interleave(blocks).to(experts_ids.dtype)
+    experts_ids[: int(blocks.sum())] = (
+        torch.arange(-1, num_experts - 1).repeat_interleave(blocks).to(experts_ids.dtype)
+    )
     num_tokens_post_pad.fill_(int(ends[-1]))
     cumsum_buffer[: num_experts + 1] = torch.nn.functional.pad(ends, (1, 0)).to(cumsum_buffer.dtype)
 
@@ -54,7 +56,9 @@ def fused_topk_deepseek(
     topk_indices: Tensor,
     launch_with_pdl: bool = True,
 ) -> None:
-    """Experts of the best groups by biased sigmoid; weights by the sigmoid without bias, normalised and scaled."""
+    """Experts of the best groups by biased sigmoid; weights by the sigmoid without bias, normalised
+    and scaled.
+    """
     weights, indices = route(scores, bias, n_group, topk_group, topk)
     topk_values.copy_(weights * routed_scaling_factor)
     topk_indices.copy_(indices)
@@ -78,7 +82,9 @@ def moe_fused_gate(
     return weights * scale, indices.to(torch.int32)
 
 
-def route(scores: Tensor, bias: Tensor, n_group: int, topk_group: int, topk: int) -> tuple[Tensor, Tensor]:
+def route(
+    scores: Tensor, bias: Tensor, n_group: int, topk_group: int, topk: int
+) -> tuple[Tensor, Tensor]:
     """Normalised weights and indices of the chosen experts, best first."""
     probability = torch.sigmoid(scores.float())
     biased = probability + bias.float()

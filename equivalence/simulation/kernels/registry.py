@@ -1,6 +1,8 @@
-"""Which function stands for which kernel: registered by the subjects, noted when called, put where upstream looks for it.
+"""Which function stands for which kernel: registered by the subjects, noted when called, put where
+upstream looks for it.
 
-That is a module of a stub package, or what upstream builds from C++ at run time: its sources must be there.
+That is a module of a stub package, or what upstream builds from C++ at run time: its sources must
+be there.
 """
 
 import importlib
@@ -24,7 +26,9 @@ _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\((\w+),")
 _INCLUDE = re.compile(r'#include "([^"]+)"')
 _PREFIX = "sgl_kernel_jit_"
 _HASH = re.compile(r"_[0-9a-f]{16}$")
-"""Of all sources of kernels: upstream puts it behind a module's name, and lines that went change it. What a source still defines is judged elsewhere."""
+"""Of all sources of kernels: upstream puts it behind a module's name, and lines that went change
+it. What a source still defines is judged elsewhere.
+"""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -33,16 +37,22 @@ class Reference:
     """A function that computes what a kernel computes."""
 
     name: str
-    """``package.module.function``, or ``jit:PREFIX.EXPORT`` for a kernel that upstream builds itself."""
+    """``package.module.function``, or ``jit:PREFIX.EXPORT`` for a kernel that upstream builds
+    itself.
+    """
     source: str
     """Where the kernel is."""
     function: Callable[..., Any]
     says: str = ""
-    """A word that the kernel's source has in the releases whose kernel this is; empty: in all others."""
+    """A word that the kernel's source has in the releases whose kernel this is; empty: in all
+    others.
+    """
 
 
 REFERENCES: dict[str, dict[str, Reference]] = {}
-"""By module, or ``jit:PREFIX``, then by function or export, with the word that it says behind a colon where there is one."""
+"""By module, or ``jit:PREFIX``, then by function or export, with the word that it says behind a
+colon where there is one.
+"""
 
 
 def kernel(module: str, *names: str, source: str, says: str = "") -> Callable[[Function], Function]:
@@ -51,7 +61,9 @@ def kernel(module: str, *names: str, source: str, says: str = "") -> Callable[[F
     def register(function: Function) -> Function:
         for name in names or (function.__name__,):
             key = f"{name}:{says}" if says else name
-            REFERENCES.setdefault(module, {})[key] = Reference(f"{module}.{name}", source, function, says)
+            REFERENCES.setdefault(module, {})[key] = Reference(
+                f"{module}.{name}", source, function, says
+            )
         return function
 
     return register
@@ -60,10 +72,15 @@ def kernel(module: str, *names: str, source: str, says: str = "") -> Callable[[F
 def jit(prefix: str, *exports: str, source: str, says: str = "") -> Callable[[Function], Function]:
     """Register a reference of an export of the JIT modules whose name starts with `prefix`.
 
-    Releases that give one export other parameters have a reference each: `says` is a word that the kernel's source has in those
-    whose parameters these are, for example "reserved_skip_index".
+    Releases that give one export other parameters have a reference each: `says` is a word that the
+    kernel's source has in those whose parameters these are, for example "reserved_skip_index".
     """
-    return kernel(f"jit:{prefix}", *exports, source=f"csrc/{source}, of the kernels that upstream builds", says=says)
+    return kernel(
+        f"jit:{prefix}",
+        *exports,
+        source=f"csrc/{source}, of the kernels that upstream builds",
+        says=says,
+    )
 
 
 def counted(reference: Reference) -> Callable[..., Any]:
@@ -82,8 +99,13 @@ def counted(reference: Reference) -> Callable[..., Any]:
             calls.record(calls.STUB, f"{name}: {error}")
             code = reference.function.__code__
             place = f"{code.co_filename.partition('equivalence/')[2]}:{code.co_firstlineno}"
-            said = f"upstream calls {name} otherwise than its reference at equivalence/{place} expects ({error})"
-            raise calls.SimulationError(said, f"compare it with {reference.source} and mend the reference") from error
+            said = (
+                f"upstream calls {name} otherwise than its reference at equivalence/{place} "
+                f"expects ({error})"
+            )
+            raise calls.SimulationError(
+                said, f"compare it with {reference.source} and mend the reference"
+            ) from error
         return step(*args, **kwargs)
 
     return call
@@ -113,7 +135,9 @@ _PREPARED: Mapping[str, Callable[[ModuleType], None]] = {
 
 
 def fill(module: ModuleType) -> None:
-    """Put the references of a stub module into it, and the modules below it that have some: `from cuda.bindings import runtime`."""
+    """Put the references of a stub module into it, and the modules below it that have some: `from
+    cuda.bindings import runtime`.
+    """
     load()
     for name, reference in REFERENCES.get(module.__name__, {}).items():
         setattr(module, name, counted(reference))
@@ -146,14 +170,24 @@ def load_inline(
     sources, bare = _there(name, _INCLUDE.findall(text)), name.removeprefix(_PREFIX)
     load()
     # `activation` is the start of `activation_new`, too: the longest name is meant.
-    groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
-    known = _meant([reference for group in groups for reference in REFERENCES[group].values()], sources)
+    groups = sorted(
+        (g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len
+    )
+    known = _meant(
+        [reference for group in groups for reference in REFERENCES[group].values()], sources
+    )
     exports = _EXPORT.findall(text)
-    return JitModule(name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports})
+    return JitModule(
+        name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports}
+    )
 
 
-def _meant(references: Sequence[Reference], sources: Sequence[str]) -> dict[str, Callable[..., Any]]:
-    """Choose of each export the reference whose word the sources have, else the one without a word."""
+def _meant(
+    references: Sequence[Reference], sources: Sequence[str]
+) -> dict[str, Callable[..., Any]]:
+    """Choose of each export the reference whose word the sources have, else the one without
+    a word.
+    """
     text = "".join(Path(source).read_text("utf-8") for source in sources)
     # Stable: of two without a word the later one is of the longer name.
     chosen = sorted((one for one in references if one.says in text), key=lambda one: bool(one.says))
@@ -161,9 +195,11 @@ def _meant(references: Sequence[Reference], sources: Sequence[str]) -> dict[str,
 
 
 def load_built(path: str, *args: Any, **kwargs: Any) -> Any:
-    """In place of `tvm_ffi.load_module`: what `bin/ninja` built is the text of all its sources, and is loaded as they are inline.
+    """In place of `tvm_ffi.load_module`: what `bin/ninja` built is the text of all its sources, and
+    is loaded as they are inline.
 
-    For example, `…/sgl_kernel_jit_activation_bf16.so`, whose text has `#include "…/activation.cuh"` and exports `run_activation`.
+    For example, `…/sgl_kernel_jit_activation_bf16.so`, whose text has `#include "…/activation.cuh"`
+    and exports `run_activation`.
     """
     library = Path(path)
     return load_inline(library.stem, cuda_sources=[library.read_text("utf-8")])
@@ -175,15 +211,21 @@ def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
         shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
         raise calls.SimulationError(
             f"the kernel {name} was called with {shapes}, {kwargs}",
-            f"write a reference of {', '.join(sources) or 'its source'} in equivalence/simulation/kernels",
+            (
+                f"write a reference of {', '.join(sources) or 'its source'} in "
+                "equivalence/simulation/kernels"
+            ),
         )
 
     return missing
 
 
-def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
-    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
-    Raises FileNotFoundError where a source is not in the tree."""
+def load_extension(
+    name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any
+) -> ModuleType:
+    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is
+    called. Raises FileNotFoundError where a source is not in the tree.
+    """
     _there(name, _as_list(sources))
     calls.record(calls.LOADED, f"extension {name}")
     return StubModule(name)

@@ -1,4 +1,6 @@
-"""Sparse attention of V3.2: the index of keys, its scores, the best of them (of tokens, too), and attention over these."""
+"""Sparse attention of V3.2: the index of keys, its scores, the best of them (of tokens, too), and
+attention over these.
+"""
 
 from typing import Any
 
@@ -33,7 +35,11 @@ def _pages(cache: Tensor, width: int) -> tuple[Tensor, Tensor]:
     return keys, rows[:, size * width :].view(torch.float32)
 
 
-@jit("fused_store_index_k_cache", "fused_store_index_k_cache", source="dsa/fused_store_index_cache.cuh")
+@jit(
+    "fused_store_index_k_cache",
+    "fused_store_index_k_cache",
+    source="dsa/fused_store_index_cache.cuh",
+)
 def fused_store_index_k_cache(key: Tensor, cache: Tensor, slots: Tensor) -> None:
     """Keys [tokens, width] into their slots."""
     keys, scales = _pages(cache, key.shape[-1])
@@ -41,7 +47,9 @@ def fused_store_index_k_cache(key: Tensor, cache: Tensor, slots: Tensor) -> None
     keys[page, place], scales[page, place] = quantize_rows(key)
 
 
-def _index_key(x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float) -> Tensor:
+def _index_key(
+    x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float
+) -> Tensor:
     key = torch.nn.functional.layer_norm(x.float(), x.shape[-1:], weight.float(), bias.float(), eps)
     rotate(key, cos_sin, positions, neox=False)
     return key.to(x.dtype)
@@ -49,7 +57,13 @@ def _index_key(x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positio
 
 @jit("dpsk_v32_k_indexer_norm_rope", "forward", source=_INDEX_K)
 def k_indexer_norm_rope(
-    x: Tensor, out: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float
+    x: Tensor,
+    out: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    cos_sin: Tensor,
+    positions: Tensor,
+    eps: float,
 ) -> None:
     """Normalize keys [tokens, width] and rotate their first columns."""
     out.copy_(_index_key(x, weight, bias, cos_sin, positions, eps))
@@ -57,7 +71,14 @@ def k_indexer_norm_rope(
 
 @jit("dpsk_v32_k_indexer_norm_rope_store", "forward", source=_INDEX_K)
 def k_indexer_norm_rope_store(
-    x: Tensor, cache: Tensor, slots: Tensor, weight: Tensor, bias: Tensor, turns: Tensor, positions: Tensor, eps: float
+    x: Tensor,
+    cache: Tensor,
+    slots: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    turns: Tensor,
+    positions: Tensor,
+    eps: float,
 ) -> None:
     """The same, into their slots; `turns` are cosines and sines."""
     fused_store_index_k_cache(_index_key(x, weight, bias, turns, positions, eps), cache, slots)
@@ -65,9 +86,17 @@ def k_indexer_norm_rope_store(
 
 @jit("dpsk_v4_main_q_indexer_rope_first_quant", "forward", source="deepseek_v4/main_norm_rope.cuh")
 def q_indexer_rope_first_quant(
-    x: Tensor, out: Tensor, weight: Tensor, weights: Tensor, weight_scale: float, cos_sin: Tensor, positions: Tensor
+    x: Tensor,
+    out: Tensor,
+    weight: Tensor,
+    weights: Tensor,
+    weight_scale: float,
+    cos_sin: Tensor,
+    positions: Tensor,
 ) -> None:
-    """Rotate queries [tokens, heads, width], write them in FP8, and their heads' weights times their scales."""
+    """Rotate queries [tokens, heads, width], write them in FP8, and their heads' weights times
+    their scales.
+    """
     wide = x.float().clone()
     rotate(wide, cos_sin, positions, neox=False)
     q, scale = quantize_rows(wide)
@@ -89,14 +118,22 @@ def hadamard_transform(x: Tensor, out: Tensor, scale: float) -> None:
 
 
 def _scores(q: Tensor, keys: Tensor, scales: Tensor, weights: Tensor) -> Tensor:
-    """q [queries, heads, width], keys [keys, width] → [queries, keys]: what each head finds alike, by its weight."""
+    """q [queries, heads, width], keys [keys, width] → [queries, keys]: what each head finds alike,
+    by its weight.
+    """
     alike = torch.einsum("qhd,kd->hqk", q.float(), keys.float()).relu()
     return torch.einsum("hqk,qh->qk", alike, weights.float()) * scales.float()
 
 
 @kernel("deep_gemm", source=_DEEP_GEMM)
 def fp8_mqa_logits(
-    q: Tensor, kv: Scaled, weights: Tensor, cu_seq_len_k_start: Tensor, cu_seq_len_k_end: Tensor, *_: Any, **more: Any
+    q: Tensor,
+    kv: Scaled,
+    weights: Tensor,
+    cu_seq_len_k_start: Tensor,
+    cu_seq_len_k_end: Tensor,
+    *_: Any,
+    **more: Any,
 ) -> Tensor:
     """Each query by the keys from its start to its end; what is left of the row is never good."""
     scores = _scores(q, *kv, weights)
@@ -106,7 +143,9 @@ def fp8_mqa_logits(
 
 
 @kernel("deep_gemm", source=_PAGED)
-def get_paged_mqa_logits_metadata(context_lens: Tensor, block_kv: int, num_sms: int, **options: Any) -> Tensor:
+def get_paged_mqa_logits_metadata(
+    context_lens: Tensor, block_kv: int, num_sms: int, **options: Any
+) -> Tensor:
     """How the work is spread: a matter of speed."""
     return context_lens.new_zeros(num_sms + 1, 2)
 
@@ -141,8 +180,12 @@ def fp8_paged_mqa_logits(
 
 
 @kernel("sgl_kernel", source=_TOP_K)
-def fast_topk_v2(score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None) -> Tensor:
-    """Places of the largest scores, in their order; -1 where there are fewer. The kernels leave the order open.
+def fast_topk_v2(
+    score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None
+) -> Tensor:
+    """Places of the largest scores, in their order; -1 where there are fewer.
+
+    The kernels leave the order open.
 
     Args:
         score: [rows, places].
@@ -162,7 +205,9 @@ def fast_topk_v2(score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor |
 @kernel("sgl_kernel", source="sgl-kernel/python/sgl_kernel/top_k.py")
 def fast_topk(values: Tensor, topk: int, dim: int) -> tuple[Tensor, Tensor]:
     """The largest, with their indices."""
-    result = torch.max(values, dim=dim, keepdim=True) if topk == 1 else torch.topk(values, topk, dim=dim)
+    result = (
+        torch.max(values, dim=dim, keepdim=True) if topk == 1 else torch.topk(values, topk, dim=dim)
+    )
     return result[0], result[1]
 
 
@@ -174,9 +219,17 @@ def topk_plan(lengths: Tensor, plan: Tensor, threshold: int) -> None:
 
 @jit("dpsk_v4_topk_v2", "topk_transform", source="deepseek_v4/topk_v2.cuh")
 def topk_transform(
-    scores: Tensor, lengths: Tensor, pages: Tensor, out: Tensor, size: int, plan: Tensor, raw: Tensor | None = None
+    scores: Tensor,
+    lengths: Tensor,
+    pages: Tensor,
+    out: Tensor,
+    size: int,
+    plan: Tensor,
+    raw: Tensor | None = None,
 ) -> None:
-    """The best places of each row, as slots of the cache, by its pages and their size; `raw`: as they are."""
+    """The best places of each row, as slots of the cache, by its pages and their size; `raw`: as
+    they are.
+    """
     found = fast_topk_v2(scores, lengths, out.shape[1])
     places = found.clamp(min=0).long()
     slots = pages.gather(1, (places // size).clamp(max=pages.shape[1] - 1)) * size
@@ -226,7 +279,9 @@ def fast_topk_transform_fused(
     topk: int,
     row_starts: Tensor | None = None,
 ) -> Tensor:
-    """The same as slots of the cache; each sequence has a row of the table, each of its tokens a row of scores."""
+    """The same as slots of the cache; each sequence has a row of the table, each of its tokens a
+    row of scores.
+    """
     found = fast_topk_v2(score, lengths, topk, row_starts)
     table = page_table_size_1.repeat_interleave(cu_seqlens_q.long().diff(), 0)[: len(found)]
     return torch.where(found < 0, found, table.gather(1, found.clamp(min=0).long()).to(torch.int32))
@@ -234,7 +289,11 @@ def fast_topk_transform_fused(
 
 @kernel("sgl_kernel", source=_TOP_K)
 def fast_topk_transform_ragged_fused(
-    score: Tensor, lengths: Tensor, topk_indices_offset: Tensor, topk: int, row_starts: Tensor | None = None
+    score: Tensor,
+    lengths: Tensor,
+    topk_indices_offset: Tensor,
+    topk: int,
+    row_starts: Tensor | None = None,
 ) -> Tensor:
     """The same as places among the keys of all sequences."""
     found = fast_topk_v2(score, lengths, topk, row_starts)
@@ -256,7 +315,8 @@ def flash_mla_sparse_fwd(
     topk_length: Tensor | None = None,
     **options: Any,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp [tokens, heads].
+    """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp
+    [tokens, heads].
 
     `topk_length` is how many keys of each token count.
     """
@@ -268,7 +328,11 @@ def flash_mla_sparse_fwd(
         row = row if topk_length is None else row[: int(topk_length[i])]
         own = row[(row >= 0) & (row < len(keys))].long()
         if len(own):
-            found, sums = attend(q[i : i + 1], keys[own], keys[own][..., :d_v], sm_scale, causal=False)
+            found, sums = attend(
+                q[i : i + 1], keys[own], keys[own][..., :d_v], sm_scale, causal=False
+            )
             out[i], total[i] = found[0], sums[:, 0]
-            most[i] = (torch.einsum("hd,kd->hk", q[i].float(), keys[own][:, 0].float()) * sm_scale).amax(-1)
+            most[i] = (
+                torch.einsum("hd,kd->hk", q[i].float(), keys[own][:, 0].float()) * sm_scale
+            ).amax(-1)
     return out, most, total

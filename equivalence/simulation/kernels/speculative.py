@@ -30,7 +30,10 @@ def build_tree_kernel_efficient(
         chosen = selected_index[request].tolist()
         given = parent_list[request].tolist() if parent_list.numel() else []
         # Index in `chosen` of each drafted token's parent, -1 for the root.
-        parents = [chosen.index(given[node // topk]) if node >= topk else -1 for node in chosen[: draft_token_num - 1]]
+        parents = [
+            chosen.index(given[node // topk]) if node >= topk else -1
+            for node in chosen[: draft_token_num - 1]
+        ]
         first = request * draft_token_num
         retrive_index[request, :draft_token_num] = torch.arange(first, first + draft_token_num)
         for token in range(draft_token_num - 1, 0, -1):

@@ -1,4 +1,6 @@
-"""What kernel packages are asked besides kernels: settings that change nothing in what is computed."""
+"""What kernel packages are asked besides kernels: settings that change nothing in what is
+computed.
+"""
 
 import contextlib
 import importlib
@@ -42,7 +44,10 @@ def autotune(*args: Any, **kwargs: Any) -> contextlib.AbstractContextManager[Non
 @kernel("flashinfer.comm.mnnvl", source="flashinfer/comm/mnnvl.py")
 def is_mnnvl_fabric_supported(device: Any) -> bool:
     """Whether devices of several hosts share memory.
-    Raises RuntimeError, as on a machine without a driver; upstream then reduces without what needs it."""
+
+    Raises RuntimeError, as on a machine without a driver; upstream then reduces without what needs
+    it.
+    """
     raise RuntimeError(f"no driver could be asked for a fabric of device {device}")
 
 

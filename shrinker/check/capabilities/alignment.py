@@ -1,8 +1,10 @@
-"""Which statement of upstream became which of the generated tree: statements only go, get shorter, or take the place of what was around them.
+"""Which statement of upstream became which of the generated tree: statements only go, get shorter,
+or take the place of what was around them.
 
-Each list of statements is aligned by dynamic programming: as many statements as can be have a partner, and of such alignments the one that
-needs the fewest tests with a value that nobody explains. A statement may pair with one of its kind whose tokens are some of its own; the suite
-of an `if`, `try` or `with` may stand where the statement stood.
+Each list of statements is aligned by dynamic programming: as many statements as can be have a
+partner, and of such alignments the one that needs the fewest tests with a value that nobody
+explains. A statement may pair with one of its kind whose tokens are some of its own; the suite of
+an `if`, `try` or `with` may stand where the statement stood.
 """
 
 import ast
@@ -20,7 +22,9 @@ from shrinker.syntax.walk import BLOCKS_OF, Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WRITTEN = frozenset({"None", "False", "True", "pass", ","})
-"""Tokens that may stand in the place of others, or are written where nothing is left but one element."""
+"""Tokens that may stand in the place of others, or are written where nothing is left but one
+element.
+"""
 Pairs = dict[int, ast.stmt]
 """By the identity of a statement of upstream, its partner."""
 
@@ -32,7 +36,9 @@ def _only_binds(node: ast.stmt) -> bool:
             return True
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             # A decorator that files what it is given does so by its name.
-            return not any("regist" in last_name(each).lower() for each in map(_maker, node.decorator_list))
+            return not any(
+                "regist" in last_name(each).lower() for each in map(_maker, node.decorator_list)
+            )
     return isinstance(assigned(node)[0], ast.Name)
 
 
@@ -45,12 +51,15 @@ class Aligner:
     """Aligns bodies of one file with each other."""
 
     def __init__(self, explained: Callable[[ast.expr, bool], bool], names: Collection[str]) -> None:
-        """`explained` says whether a test of upstream may have a value, as far as anybody knows; the generated file reads these `names`."""
+        """`explained` says whether a test of upstream may have a value, as far as anybody knows;
+        the generated file reads these `names`.
+        """
         self._explained = explained
         self._names = names
         self.head = cache(_head)
         """A statement without its suites, as text."""
-        # No `cache` of a method: it would hold this object, which holds it, and workers collect no garbage.
+        # No `cache` of a method: it would hold this object, which holds it, and workers collect no
+        # garbage.
         self._keys: dict[ast.stmt, tuple[object, ...]] = {}
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
@@ -58,9 +67,14 @@ class Aligner:
         return all(map(_only_binds, body)) and bound_by(*body).isdisjoint(self._names)
 
     def key(self, node: ast.stmt) -> tuple[object, ...]:
-        """Equal for statements that are the same, with all that is in them but for definitions' bodies."""
+        """Equal for statements that are the same, with all that is in them but for definitions'
+        bodies.
+        """
         if node not in self._keys:
-            self._keys[node] = self.head(node), tuple(tuple(map(self.key, suite)) for suite in suites_of(node))
+            self._keys[node] = (
+                self.head(node),
+                tuple(tuple(map(self.key, suite)) for suite in suites_of(node)),
+            )
         return self._keys[node]
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
@@ -72,10 +86,13 @@ class Aligner:
         return whole == left or (not isinstance(one, Definition) and is_part(left, whole))
 
     def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
-        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions. Gives how many
-        have a partner, less what the others cost."""
+        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every
+        level below definitions. Gives how many have a partner, less what the others cost.
+        """
         first = 0
-        while first < min(len(ours), len(theirs)) and self.key(ours[first]) == self.key(theirs[first]):
+        while first < min(len(ours), len(theirs)) and self.key(ours[first]) == self.key(
+            theirs[first]
+        ):
             first += 1
         alike = _same(ours[:first], theirs[:first])
         found |= alike
@@ -90,12 +107,18 @@ class Aligner:
         for node, following, suites in cells:
             after = best[following]
             row: list[_Best] = [(0, None)] * (width + 1)
-            gone = isinstance(node, ast.If) and not self.is_idle(node.body) and not self._explained(node.test, False)
+            gone = (
+                isinstance(node, ast.If)
+                and not self.is_idle(node.body)
+                and not self._explained(node.test, False)
+            )
             for j in range(width, -1, -1):
                 ways: list[_Best] = []
                 if j < width and self._alike(node, theirs[j]):
                     within, pairs = together(node, theirs[j])
-                    ways.append((within + after[j + 1][0], (node, theirs[j], pairs, after[j + 1][1])))
+                    ways.append(
+                        (within + after[j + 1][0], (node, theirs[j], pairs, after[j + 1][1]))
+                    )
                 ways.append((after[j][0] - gone, after[j][1]))
                 ways += ((best[suite][j][0] - price, best[suite][j][1]) for suite, price in suites)
                 if j < width:
@@ -109,10 +132,14 @@ class Aligner:
         return _EQUAL * len(alike) + score
 
     def _file(self, body: Sequence[ast.stmt], following: int, cells: "list[_Cell]") -> int:
-        """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
+        """Append statements, the last one first, so that what follows has its place by then; place
+        0 is the end. The place of the first.
+        """
         for node in reversed(body):
             starts: list[tuple[int, int]] = []
-            for at, suite in enumerate(suites_of(node) if isinstance(node, ast.If | ast.Try | ast.With) else ()):
+            for at, suite in enumerate(
+                suites_of(node) if isinstance(node, ast.If | ast.Try | ast.With) else ()
+            ):
                 if suite:
                     price = isinstance(node, ast.If) and not self._explained(node.test, at == 0)
                     starts.append((self._file(suite, following, cells), price))
@@ -125,7 +152,9 @@ class Aligner:
         if self.key(one) != self.key(other):
             pairs: Pairs = {}
             score = _EQUAL if self.head(one) == self.head(other) else _PARTNER
-            return score + sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other)), pairs
+            return score + sum(
+                self.align(mine, its, pairs) for mine, its in _matching_suites(one, other)
+            ), pairs
         if isinstance(one, Definition) and isinstance(other, Definition):
             # Of several of one name the one with most of the body in common.
             return _EQUAL + self.align(one.body, other.body, {}), {id(one): other}
@@ -139,17 +168,25 @@ def _same(ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
 
 
 _Cell = tuple[ast.stmt, int, list[tuple[int, int]]]
-"""A statement, the place of what follows it, and of the first ones of suites that may stand where it stood, with the price."""
+"""A statement, the place of what follows it, and of the first ones of suites that may stand where
+it stood, with the price.
+"""
 _Chain: TypeAlias = "tuple[ast.stmt, ast.stmt, Pairs, _Chain] | None"
 """Two partners, those within them, and what follows."""
 _Best = tuple[int, _Chain]
-"""The best score from a statement of upstream and one of the generated tree on, and the partners that make it."""
+"""The best score from a statement of upstream and one of the generated tree on, and the partners
+that make it.
+"""
 _PARTNER, _EQUAL = 1000, 2000
-"""What a partner is worth of which something is gone, and one that is whole: more than all prices of a function."""
+"""What a partner is worth of which something is gone, and one that is whole: more than all prices
+of a function.
+"""
 
 
 def is_part(text: str, whole: str) -> bool:
-    """Whether what is written may be what is left of the whole, by the tokens; literals may stand in the place of others."""
+    """Whether what is written may be what is left of the whole, by the tokens; literals may stand
+    in the place of others.
+    """
     return is_subsequence((token for token in _split(text) if token not in _WRITTEN), _split(whole))
 
 
@@ -159,7 +196,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """Lists of statements within one that is no definition, empty ones too, in an order of their own for each kind."""
+    """Lists of statements within one that is no definition, empty ones too, in an order of their
+    own for each kind.
+    """
     for name in () if isinstance(node, Definition) else BLOCKS_OF[node.__class__]:
         held = getattr(node, name)
         yield from (clause.body for clause in held) if name in ("handlers", "cases") else (held,)
@@ -173,13 +212,23 @@ def below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from below(suite)
 
 
-def _matching_suites(one: ast.stmt, other: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+def _matching_suites(
+    one: ast.stmt, other: ast.stmt
+) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
     match one, other:
         case ast.Match(), ast.Match():
             rest = {ast.dump(case.pattern): case.body for case in other.cases}
-            yield from ((case.body, rest[dumped]) for case in one.cases if (dumped := ast.dump(case.pattern)) in rest)
+            yield from (
+                (case.body, rest[dumped])
+                for case in one.cases
+                if (dumped := ast.dump(case.pattern)) in rest
+            )
         case ast.Try(), ast.Try():
-            yield from ((one.body, other.body), (one.orelse, other.orelse), (one.finalbody, other.finalbody))
+            yield from (
+                (one.body, other.body),
+                (one.orelse, other.orelse),
+                (one.finalbody, other.finalbody),
+            )
             left = {_caught(handler): handler.body for handler in other.handlers}
             yield from ((h.body, left[_caught(h)]) for h in one.handlers if _caught(h) in left)
         case _:
@@ -208,8 +257,12 @@ def _head(node: ast.stmt) -> str:
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
-def matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[_Node, ast.AST | None]]:
-    """Each of upstream's with what is left of it: equal ones in their order; between these whatever may be left of it by its tokens."""
+def matched(
+    ours: Sequence[_Node], theirs: Sequence[ast.AST]
+) -> Iterator[tuple[_Node, ast.AST | None]]:
+    """Each of upstream's with what is left of it: equal ones in their order; between these whatever
+    may be left of it by its tokens.
+    """
     if len(ours) == len(theirs):
         yield from zip(ours, theirs, strict=True)
         return
@@ -217,7 +270,11 @@ def matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[
     for tag, a, b, c, d in SequenceMatcher(None, one, other, False).get_opcodes():
         rest = list(theirs[c:d])
         for node in ours[a:b]:
-            near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
+            near = (
+                rest[0]
+                if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node)))
+                else None
+            )
             rest = rest[1:] if near is not None else rest
             yield node, near
 

@@ -34,7 +34,9 @@ class Store:
     """A place that stores an attribute, of whatever object."""
 
     function: str
-    """Qualified name, within the module, of the outermost function around it; empty outside of functions."""
+    """Qualified name, within the module, of the outermost function around it; empty outside of
+    functions.
+    """
     value: ast.expr | None
     """What is stored; None where no plain assignment says it."""
 
@@ -53,7 +55,9 @@ class Stores:
         With `is_none` it is being None that makes it false.
         """
         constants = self._constants(path, attribute)
-        return bool(constants) and all((c is not None if is_none else bool(c)) is value for c in constants)
+        return bool(constants) and all(
+            (c is not None if is_none else bool(c)) is value for c in constants
+        )
 
     def _find(self, path: str, attribute: str) -> frozenset[object]:
         """Collect the constants that are stored.
@@ -79,10 +83,16 @@ class Stores:
         tree = parsed(self._trees.source.read(path), path)
         if tree is None or any(_may_name(node, attribute) for node in walk(tree)):
             return None
-        standing = [s for s in stores_of(tree, attribute) if not s.function or s.function in self._standing(path)]
+        standing = [
+            s
+            for s in stores_of(tree, attribute)
+            if not s.function or s.function in self._standing(path)
+        ]
         if not all(isinstance(store.value, ast.Constant) for store in standing):
             return None
-        return frozenset(store.value.value for store in standing if isinstance(store.value, ast.Constant))
+        return frozenset(
+            store.value.value for store in standing if isinstance(store.value, ast.Constant)
+        )
 
     def _definitions(self, path: str) -> frozenset[str]:
         """Collect the qualified names of what a generated file defines."""
@@ -90,12 +100,16 @@ class Stores:
         return frozenset(name for name, _ in definitions(tree)) if tree is not None else frozenset()
 
 
-def stores_of(node: ast.AST, attribute: str, around: str = "", function: str = "") -> Iterator[Store]:
+def stores_of(
+    node: ast.AST, attribute: str, around: str = "", function: str = ""
+) -> Iterator[Store]:
     """Find the places below a piece of syntax that store an attribute."""
     match node:
         case ast.AnnAssign(target=ast.Attribute(attr=name), value=None) if name == attribute:
             return  # It says a type, and stores nothing.
-        case ast.Assign(targets=targets, value=value) if any(_is_store(each, attribute) for each in targets):
+        case ast.Assign(targets=targets, value=value) if any(
+            _is_store(each, attribute) for each in targets
+        ):
             yield Store(function, value if len(targets) == 1 else None)
             return
         case ast.AnnAssign(target=target, value=value) if _is_store(target, attribute):
@@ -111,7 +125,11 @@ def stores_of(node: ast.AST, attribute: str, around: str = "", function: str = "
 
 
 def _is_store(node: ast.AST, attribute: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and not isinstance(node.ctx, ast.Load)
+    )
 
 
 def _may_name(node: ast.AST, attribute: str) -> bool:

@@ -1,17 +1,22 @@
-"""Evidence level *embedders*: what programs outside import of the package is there, or a rule says that it is not.
+"""Evidence level *embedders*: what programs outside import of the package is there, or a rule says
+that it is not.
 
-Wheels of declared dependencies and known embedders, or a folder of somebody's own, are read, never installed and never run. Checks, by kind of use:
+Wheels of declared dependencies and known embedders, or a folder of somebody's own, are read, never
+installed and never run. Checks, by kind of use:
     imports: of modules and names, submodules and star imports included.
     attributes: below an imported module, class or function.
-    heritage: members that a class outside, which inherits from one of the package, asks of itself or overrides.
+    heritage: members that a class outside, which inherits from one of the package, asks of itself
+        or overrides.
     texts: dotted paths in strings.
-    members: names looked up on any object, that a kept class of upstream lost and no class of the tree has any more.
+    members: names looked up on any object, that a kept class of upstream lost and no class of the
+        tree has any more.
 
-What the tree answers for without having it (`VALUES` and `HANDED` in its table) is there. What a rule
-removes by name, or a word of a `[[dropped]]` rule speaks of, is not missed.
+What the tree answers for without having it (`VALUES` and `HANDED` in its table) is there. What a
+rule removes by name, or a word of a `[[dropped]]` rule speaks of, is not missed.
 
-Limits: what upstream lacks as well is not looked at: it belongs to another release. A name that a program computes, and an attribute of an
-object that only running code would tell, is not seen. Parameters never go, and *references* lets no field go that a class is made with.
+Limits: what upstream lacks as well is not looked at: it belongs to another release. A name that a
+program computes, and an attribute of an object that only running code would tell, is not seen.
+Parameters never go, and *references* lets no field go that a class is made with.
 """
 
 import re
@@ -58,15 +63,20 @@ class Read:
 
 
 def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
-    """Ask both trees for every name that the wheels use: nothing where none is here. What those use that are `missing`, by name, is not shown.
-    Without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same."""
+    """Ask both trees for every name that the wheels use: nothing where none is here.
+
+    What those use that are `missing`, by name, is not shown. Without rules no removal has a reason.
+    An answer of the cache holds as long as trees, rules and wheels are the same.
+    """
     start = time.monotonic()
     limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))
     if not wheels:
         return LevelResult(Evidence(LEVEL, True, (), (), ()), (), limits)
     required = _required(trees.out)
     layer = trees.cache.layer("embedders judged")
-    theirs = (f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py"))
+    theirs = (
+        f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py")
+    )
     named = (f"{wheel.name} {wheel.sha256}" for wheel in wheels)
     key = layer.key(trees.stated.digest, trees.manifest.tree, *theirs, *named, *sorted(required))
     judged: LevelResult = cached(layer, key, lambda: _judge(trees, wheels, required))
@@ -76,7 +86,9 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
 def _required(out: Path) -> frozenset[str]:
     """Distributions that installing the tree installs."""
     try:
-        declared = tomllib.loads((out / PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
+        declared = tomllib.loads((out / PYPROJECT).read_text("utf-8"))["project"].get(
+            "dependencies", []
+        )
     except (OSError, KeyError, tomllib.TOMLDecodeError):
         return frozenset()
     return frozenset(canonicalize_name(Requirement(each).name) for each in declared)
@@ -85,14 +97,18 @@ def _required(out: Path) -> frozenset[str]:
 def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
     layer = trees.cache.layer("embedders")
     calls = ((wheel, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels)
-    used: dict[Read, tuple[Use, ...]] = {wheel: cached(layer, key, call) for wheel, key, call in calls}
+    used: dict[Read, tuple[Use, ...]] = {
+        wheel: cached(layer, key, call) for wheel, key, call in calls
+    }
     upstream, lost_members = _before(trees, chain.from_iterable(used.values()))
     answered, dropped = _answered(trees.out), Vocabulary(trees.stated.dropped)
     counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
     findings: list[Finding] = []
     figures: list[tuple[str, str]] = []
     for wheel, uses in used.items():
-        here = [use for use in uses if use.kind == MEMBERS or upstream.resolves(use.module, use.names)]
+        here = [
+            use for use in uses if use.kind == MEMBERS or upstream.resolves(use.module, use.names)
+        ]
         counts.update(["wheels", *(use.kind for use in here)])
         named: dict[str, str] = {}
         gone: set[str] = set()
@@ -111,10 +127,17 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
             if use.kind == IMPORTS:
                 gone.add(what)
             if rule:
-                if use.kind != IMPORTS or not use.at_load or canonicalize_name(wheel.name) not in required:
+                if (
+                    use.kind != IMPORTS
+                    or not use.at_load
+                    or canonicalize_name(wheel.name) not in required
+                ):
                     named[what] = rule
                     continue
-                message = f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule {rule})"
+                message = (
+                    f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule "
+                    f"{rule})"
+                )
             findings.append(Finding(use.kind, f"{wheel.release}: {use.path}", use.line, message))
         listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
         removed = f", {len(named)} of them removed by a rule: {listed}" if named else ""
@@ -124,12 +147,16 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
 
 
 def _before(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, dict[str, str]]:
-    """Modules of upstream; and public members that kept classes lost and no class has any more, each below a class that had it."""
+    """Modules of upstream; and public members that kept classes lost and no class has any more,
+    each below a class that had it.
+    """
     there, theirs = modules_of(trees.source.by_path), trees.source.by_path
     # A text may end in names, and a name may be a module.
     asked = with_packages(".".join((use.module, *use.names)) for use in uses if use.module)
     paths = sorted(there[name] for name in asked & there.keys())
-    before = trees.before | trees.read(trees.source.root, {path: theirs[path].sha256 for path in paths})
+    before = trees.before | trees.read(
+        trees.source.root, {path: theirs[path].sha256 for path in paths}
+    )
     kept = trees.kept.values()
     left = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     left = left.union(*(symbols.bound for symbols in kept))
@@ -155,7 +182,9 @@ def _answered(out: Path) -> frozenset[str]:
 
 
 def _places(upstream: Modules, use: Use, what: str) -> frozenset[str]:
-    """Find the qualified names of what is asked for, and of what leads to it, where it is defined, too."""
+    """Find the qualified names of what is asked for, and of what leads to it, where it is defined,
+    too.
+    """
     if not use.module:
         return frozenset({what})
     module, names = use.module, use.names
@@ -172,6 +201,11 @@ def _removed_by(trees: Trees, places: Iterable[str]) -> str:
         for place in sorted(places):
             path = f"python/{place.replace('.', '/')}"
             named = any_name_matches((*rule.definitions, *rule.members), place)
-            if named or rule.takes_module(place) or rule.takes_path(path) or rule.takes_path(f"{path}.py"):
+            if (
+                named
+                or rule.takes_module(place)
+                or rule.takes_path(path)
+                or rule.takes_path(f"{path}.py")
+            ):
                 return rule.id
     return ""

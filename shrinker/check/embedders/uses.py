@@ -1,5 +1,5 @@
-"""What a program outside names of the package: read from its files, which are parsed and never run: those of a wheel, or the files, notebooks
-and documents of a folder.
+"""What a program outside names of the package: read from its files, which are parsed and never run:
+those of a wheel, or the files, notebooks and documents of a folder.
 """
 
 import ast
@@ -26,7 +26,10 @@ IMPORTS, ATTRIBUTES, HERITAGE, TEXTS, MEMBERS = KINDS
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
 _MAX_BYTES = 2**24
-_FENCED = re.compile(r"^([ \t]*)```[ \t]*(?:python|py)\b[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(
+    r"^([ \t]*)```[ \t]*(?:python|py)\b[^\n]*\n(.*?)^\1```",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
 _MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
 """What IPython understands and Python does not."""
 _OTHERS = frozenset({".git", ".venv", "__pycache__", "node_modules", "site-packages"})
@@ -41,8 +44,12 @@ class Use:
     """Within the wheel or folder."""
     line: int
     kind: str
-    """One of `KINDS`. ``heritage``: what a class outside calls on itself, or overrides, of a base in the package; ``members``: a name
-    that is looked up on an object of which the file alone does not say what it is."""
+    """One of `KINDS`.
+
+    ``heritage``: what a class outside calls on itself, or overrides, of a base in the package;
+    ``members``: a name that is looked up on an object of which the file alone does not say what it
+    is.
+    """
     module: str
     """Where the name is looked for; empty for ``members``."""
     names: tuple[str, ...] = ()
@@ -56,8 +63,11 @@ class Use:
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
-    """All uses of a wheel, or of a folder, in the order of its files. Raises zipfile.BadZipFile: it is neither.
-    A file that is no Python (a template, Python 2) is passed over: nobody imports it."""
+    """All uses of a wheel, or of a folder, in the order of its files.
+
+    Raises zipfile.BadZipFile: it is neither. A file that is no Python (a template, Python 2) is
+    passed over: nobody imports it.
+    """
     found: list[Use] = []
     own: set[str] = set()
     for name, source in sources_of(program):
@@ -74,8 +84,12 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     if tree is None:
         return []
     symbols, loading = symbols_of(tree, f"outside/{path}"), {*_loading(tree.body)}
-    imported = ((line, module, () if name is None else (name,)) for line, module, name in symbols.imports)
-    found = [Use(path, line, IMPORTS, module, names, line in loading) for line, module, names in imported]
+    imported = (
+        (line, module, () if name is None else (name,)) for line, module, name in symbols.imports
+    )
+    found = [
+        Use(path, line, IMPORTS, module, names, line in loading) for line, module, names in imported
+    ]
     read = ((line, _split(module, *names)) for line, module, names in symbols.attributes if names)
     found += (Use(path, line, ATTRIBUTES, *place) for line, place in read)
     found += _heritage(tree, path)
@@ -86,13 +100,21 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         # One word is anybody's.
         looked = ((name, line) for (name, on, _), line in symbols.lookups.items() if on == "any")
         looks = {name: line for name, line in looked if "_" in name.strip("_")}
-        certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
-        found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
+        certain = {
+            use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names
+        }
+        found += (
+            Use(path, line, MEMBERS, "", (name,))
+            for name, line in looks.items()
+            if name not in certain
+        )
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
 
 
 def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
-    """Lines of the imports that run as soon as the file is loaded, and whose error nobody catches."""
+    """Lines of the imports that run as soon as the file is loaded, and whose error nobody
+    catches.
+    """
     for node in body:
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -102,14 +124,20 @@ def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
             case ast.Try() if any(map(catches_import_error, node.handlers)):
                 yield from _loading(part for name in BLOCKS[1:] for part in getattr(node, name, ()))
             case _ if not isinstance(node, Function):
-                yield from _loading(part for name in BLOCKS_OF[node.__class__] for part in getattr(node, name))
+                yield from _loading(
+                    part for name in BLOCKS_OF[node.__class__] for part in getattr(node, name)
+                )
 
 
 def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
     """What classes that inherit from one of the package ask of themselves, or override."""
     scope = scope_of(tree, "")
     for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
-        bases = [(root.id, chain) for root, chain in map(attribute_chain, node.bases) if isinstance(root, ast.Name)]
+        bases = [
+            (root.id, chain)
+            for root, chain in map(attribute_chain, node.bases)
+            if isinstance(root, ast.Name)
+        ]
         targets = [(target, chain) for root, chain in bases for target in look_up(scope, root)]
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
@@ -119,18 +147,26 @@ def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
                 if above or dotted(each.value) == "self":
                     asked.setdefault(each.attr, each.lineno)
         for target, chain in targets:
-            yield from (Use(path, line, HERITAGE, *_split(target, *chain, name)) for name, line in asked.items())
+            yield from (
+                Use(path, line, HERITAGE, *_split(target, *chain, name))
+                for name, line in asked.items()
+            )
 
 
 def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
-    """A module, and what is looked up in it by these names one after the other: fallbacks import a name twice."""
+    """A module, and what is looked up in it by these names one after the other: fallbacks import a
+    name twice.
+    """
     module, _, name = target.rpartition(".")
     return (module, (name, *names)) if module else (target, names)
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and text of each, sorted by path. Raises zipfile.BadZipFile: it is no folder, and no wheel.
-    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file."""
+    """Path and text of each, sorted by path.
+
+    Raises zipfile.BadZipFile: it is no folder, and no wheel. In a folder, code of a Markdown
+    document keeps its lines, each block by itself; a notebook's cells are one file.
+    """
     if not place.is_dir():
         with zipfile.ZipFile(place) as archive:
             for name in sorted(archive.namelist()):
@@ -139,7 +175,11 @@ def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
         return
     for path in files_below(place, lambda folder: folder.rpartition("/")[2] in _OTHERS):
         file = place / path
-        if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
+        if (
+            file.suffix in (".py", ".ipynb", ".md", ".mdx")
+            and file.is_file()
+            and file.stat().st_size <= _MAX_BYTES
+        ):
             if file.suffix == ".py":
                 yield path, file.read_bytes()
                 continue

@@ -7,8 +7,12 @@ from shrinker.check.allowances import is_named_error
 from shrinker.syntax.names import attribute_chain, last_name
 from shrinker.values.leftovers import Position
 
-_MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})
-_MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"})
+_MESSAGE_METHODS = frozenset(
+    {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"}
+)
+_MESSAGE_WORDS = frozenset(
+    {"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"}
+)
 BY_KEYWORD: dict[str | None, Position] = {"choices": "choices"}
 BY_KEYWORD |= dict.fromkeys(("help", "description", "epilog"), "help-text")
 """Place of the strings in the value of a keyword; others have an ordinary one."""
@@ -19,7 +23,9 @@ _STICKY: frozenset[Position] = frozenset(
     {"named-error", "message", "help-text", "choices", "exports", "annotation", "probe"}
 )
 """Within these a string keeps the place of the whole, however deep it stands."""
-_TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
+_TENSOR_ATTRIBUTES = frozenset(
+    {"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"}
+)
 _FIELDS: dict[Position, tuple[str, ...]] = {
     "test": ("test", "subject", "guard", "ifs"),
     "message": ("msg",),
@@ -51,7 +57,11 @@ def place_within(node: ast.AST, field: str, child: ast.AST, place: Position) -> 
         case _ if place in _STICKY:
             return place
         case ast.Compare():
-            return "tensor-device" if any(map(_is_device, (node.left, *node.comparators))) else "comparison"
+            return (
+                "tensor-device"
+                if any(map(_is_device, (node.left, *node.comparators)))
+                else "comparison"
+            )
         case ast.List() | ast.Tuple() | ast.Set():
             return "element" if place in ("value", "argument", "default", "key") else place
         case ast.Dict():
@@ -74,7 +84,9 @@ def call_arguments(node: ast.Call, place: Position) -> Position:
     words = {word for name in names for word in name.lower().split("_")}
     if place in _STICKY:
         return place
-    if (last in _MESSAGE_METHODS or words & {"log", "print", "warn"}) and (words & _MESSAGE_WORDS or last == "print"):
+    if (last in _MESSAGE_METHODS or words & {"log", "print", "warn"}) and (
+        words & _MESSAGE_WORDS or last == "print"
+    ):
         return "message"
     if last in _PROBES:
         return "probe"
@@ -101,13 +113,16 @@ def annotated(generic: ast.expr, item: ast.expr) -> Position:
 
 
 def _is_device(node: ast.expr) -> bool:
-    # `t.device.type`, `device.type`: only torch.device has a type; `args.device` may be a setting of the server.
+    # `t.device.type`, `device.type`: only torch.device has a type; `args.device` may be a setting
+    # of the server.
     owner = last_name(node.value) if isinstance(node, ast.Attribute) and node.attr == "type" else ""
     return owner == "device" or owner.endswith("_device")
 
 
 def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
-    """True for an attribute that tensors have, read of something that is no module (a name that is `imported`), no platform object and not `self`."""
+    """True for an attribute that tensors have, read of something that is no module (a name that is
+    `imported`), no platform object and not `self`.
+    """
     if node.attr not in _TENSOR_ATTRIBUTES or "platform" in ast.unparse(node.value).lower():
         return False
     owner: ast.expr = node.value

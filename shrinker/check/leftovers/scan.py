@@ -1,4 +1,6 @@
-"""Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
+"""Find the leftovers of one file: a walk over its syntax that remembers in which definition it is,
+and for what each expression stands there.
+"""
 
 import ast
 from dataclasses import dataclass, field
@@ -31,7 +33,9 @@ class Scanner:
     kept: frozenset[str]
     """Modules of the tree."""
     uses: set[tuple[str, str]] = field(default_factory=set)
-    """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
+    """Foreign identifiers that are read, or named by a string, each with the definition that does
+    so.
+    """
     asked: set[tuple[str, str, int]] = field(default_factory=set)
     """Functions that a condition or an assignment asks without an argument, with path and line."""
     _found: dict[tuple[Kind, int, str, Position], Leftover] = field(default_factory=dict)
@@ -41,11 +45,17 @@ class Scanner:
 
     def __post_init__(self) -> None:
         """A file that is no module goes by its path."""
-        self.module = self._where = module_name(self.path) or self.path.removesuffix(".py").replace("/", ".")
+        self.module = self._where = module_name(self.path) or self.path.removesuffix(".py").replace(
+            "/", "."
+        )
         self._package = package_of(self.module, self.path.endswith("/__init__.py"))
 
     def scan(self, text: str) -> tuple[Leftover, ...]:
-        """Leftovers by line. Only statements with a line that may hold one are looked into. Raises SyntaxError, ValueError: it is no Python."""
+        """Leftovers by line.
+
+        Only statements with a line that may hold one are looked into. Raises SyntaxError,
+        ValueError: it is no Python.
+        """
         lines = Lines(text)
         self._hot = lines.holding(self.words.hot(lines))
         if not self._hot:
@@ -57,7 +67,10 @@ class Scanner:
         self._flags = set[str]()
         for node in statements(tree):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Attribute(attr="parse_args")),
+                ):
                     self._flags.add(name)
         self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
@@ -80,21 +93,33 @@ class Scanner:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.definition(node)
             case ast.Import() | ast.ImportFrom():
-                for alias, (source, name, _) in zip(node.names, names_of(node, self._package), strict=True):
+                for alias, (source, name, _) in zip(
+                    node.names, names_of(node, self._package), strict=True
+                ):
                     self.imported(alias, source, name)
-            case ast.If(ast.Attribute(ast.Name(name)), [ast.Expr(ast.Call(ast.Attribute(_, method)) as call)], []) if (
-                name in self._flags and method in places.GROWING
-            ):
-                # A flag of the command line adds it to a list: what it would take by `choices` alike.
+            case ast.If(
+                ast.Attribute(ast.Name(name)),
+                [ast.Expr(ast.Call(ast.Attribute(_, method)) as call)],
+                [],
+            ) if name in self._flags and method in places.GROWING:
+                # A flag of the command line adds it to a list: what it would take by `choices`
+                # alike.
                 self.visit(node.test, "test")
                 self.visit(call, "choices")
             case ast.Assign() | ast.AnnAssign():
-                # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
+                # A call declares a variable; `auto()` counts a member of an enumeration: without
+                # one, those after it would get other numbers.
                 value = node.value
-                self._declares = self._in_class and isinstance(value, ast.Call) and last_name(value.func) != "auto"
+                self._declares = (
+                    self._in_class
+                    and isinstance(value, ast.Call)
+                    and last_name(value.func) != "auto"
+                )
                 self.within(node, place)
                 self._declares = False
-            case ast.Name(id=name) if place == "assignment" and self._declares and is_constant(name):
+            case ast.Name(id=name) if (
+                place == "assignment" and self._declares and is_constant(name)
+            ):
                 if self.words.foreign.within(name) or name in self.words.variables:
                     self.add("environment", node.lineno, name, "environment-declaration")
             case ast.Constant(value=str(text)):
@@ -175,7 +200,9 @@ class Scanner:
                 if place != "assignment":
                     self.uses.add((name, self._where))
                 under = names[index - 1] if index else ""
-                found.add("environment" if is_constant(name) and under in ("envs", "environ") else kind)
+                found.add(
+                    "environment" if is_constant(name) and under in ("envs", "environ") else kind
+                )
         if found:
             text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
             tensor = not called and places.is_tensor_attribute(node, self._imported)

@@ -1,6 +1,7 @@
 """Apply edits to Python files, token for token as upstream wrote them but for what the edits say.
 
-A family of LibCST transformers does it, one construct a module; `regions` hands them the smallest statements that hold an edit.
+A family of LibCST transformers does it, one construct a module; `regions` hands them the smallest
+statements that hold an edit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,8 +21,10 @@ __all__ = ["RewriteError", "Unwritable", "rewrite_file", "rewrite_modules"]
 
 
 def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
-    """Apply the edits of `values/edits.py` to a file. Raises RewriteError: an edit names a place where no node of its kind is, or leaves no
-    valid Python, as without the last name of an import; SyntaxError: the file does not parse.
+    """Apply the edits of `values/edits.py` to a file.
+
+    Raises RewriteError: an edit names a place where no node of its kind is, or leaves no valid
+    Python, as without the last name of an import; SyntaxError: the file does not parse.
 
     Args:
         source: the original file, in any encoding that it declares, with any line ends.
@@ -49,13 +52,21 @@ class Unwritable(ShrinkerError):
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         path, reason = min(reasons.items())
-        super().__init__(f"{path}: {reason}", "this is a fault of shrinker: please report it with the upstream version")
+        super().__init__(
+            f"{path}: {reason}",
+            "this is a fault of shrinker: please report it with the upstream version",
+        )
         self.reasons = dict(reasons)
 
 
-def rewrite_modules(modules: Iterable[FoldedModule], read: Callable[[str], bytes]) -> dict[str, bytes]:
-    """New texts of modules of upstream, by path. Raises InputError: a file cannot be read or does not parse; Unwritable: edits could not be
-    applied; after all files were tried."""
+def rewrite_modules(
+    modules: Iterable[FoldedModule], read: Callable[[str], bytes]
+) -> dict[str, bytes]:
+    """New texts of modules of upstream, by path.
+
+    Raises InputError: a file cannot be read or does not parse; Unwritable: edits could not be
+    applied; after all files were tried.
+    """
     found: dict[str, bytes] = {}
     reasons: dict[str, str] = {}
     with without_gc():

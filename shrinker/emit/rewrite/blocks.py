@@ -24,7 +24,9 @@ class Blocks(Editing):
         self._gone: set[cst.CSTNode] = set()
         """Statements that were removed, and lines of which all were."""
         self.footers: dict[cst.CSTNode, Sequence[cst.EmptyLine]] = {}
-        """The comments below a block that took the place of its statement, by the block's last statement."""
+        """The comments below a block that took the place of its statement, by the block's last
+        statement.
+        """
 
     def visit_Module(self, node: cst.Module) -> None:
         self._end(node.body)
@@ -57,7 +59,9 @@ class Blocks(Editing):
             self._gone.add(original_node)
             return cst.RemoveFromParent()
         if isinstance(edit, LoadModule):
-            load = cst.ensure_type(cst.parse_statement(f"import {edit.module}"), cst.SimpleStatementLine)
+            load = cst.ensure_type(
+                cst.parse_statement(f"import {edit.module}"), cst.SimpleStatementLine
+            )
             return load.body[0].with_changes(semicolon=updated_node.semicolon)
         if not isinstance(edit, Raise):
             return super().on_leave(original_node, updated_node)
@@ -75,7 +79,9 @@ class Blocks(Editing):
         return self._settled(original_node, updated_node)
 
     def _settled(self, original_node: Block, updated_node: Block) -> Block:
-        """Let the first statement begin the block; put comments below a taken block above what follows."""
+        """Let the first statement begin the block; put comments below a taken block above what
+        follows.
+        """
         body: list[Any] = []
         node: Any
         below: Sequence[cst.EmptyLine] = ()
@@ -112,7 +118,9 @@ def _closed(original: Line, updated: Line) -> Line:
     if len(updated.body) == len(original.body) or not updated.body:
         return updated
     *others, last = updated.body
-    return updated.with_changes(body=[*others, last.with_changes(semicolon=original.body[-1].semicolon)])
+    return updated.with_changes(
+        body=[*others, last.with_changes(semicolon=original.body[-1].semicolon)]
+    )
 
 
 def _error(edit: Raise) -> str:

@@ -58,7 +58,11 @@ class Branches(Blocks):
         left = super().on_leave(original_node, updated_node)
         if original_node not in self._arms or not isinstance(left, cst.SimpleStatementLine):
             return left
-        block = original_node.body if isinstance(original_node.body, cst.IndentedBlock) else cst.IndentedBlock(())
+        block = (
+            original_node.body
+            if isinstance(original_node.body, cst.IndentedBlock)
+            else cst.IndentedBlock(())
+        )
         error = left.with_changes(leading_lines=())
         return cst.Else(block.with_changes(body=[error], footer=()), left.leading_lines)
 
@@ -104,12 +108,16 @@ class Branches(Blocks):
         return updated_node.with_changes(orelse=None)
 
     def _unwrap(self, part: Any, above: Sequence[cst.EmptyLine]) -> list[Any]:
-        """Give the statements of a block, the first one with the comments above what they replace."""
+        """Give the statements of a block, the first one with the comments above what they
+        replace.
+        """
         above = [*above, *without_blanks(getattr(part, "leading_lines", ()))]
         block: Any = part if isinstance(part, cst.BaseSuite) else part.body
         if isinstance(block, cst.SimpleStatementSuite):
             return [cst.SimpleStatementLine(block.body, above, block.trailing_whitespace)]
         body = [*block.body] or [cst.SimpleStatementLine([cst.Pass()])]
-        body[0] = body[0].with_changes(leading_lines=[*above, *without_blanks(body[0].leading_lines)])
+        body[0] = body[0].with_changes(
+            leading_lines=[*above, *without_blanks(body[0].leading_lines)]
+        )
         self.footers[body[-1]] = block.footer
         return body

@@ -1,4 +1,7 @@
-"""DropElement of an operand of `and` or `or`. `ast` has one node for `a and b and c`, LibCST one within another."""
+"""DropElement of an operand of `and` or `or`.
+
+`ast` has one node for `a and b and c`, LibCST one within another.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,12 +27,17 @@ class Chains(Expressions):
         if _continues(node):
             self._within.add(node.left)
 
-    def leave_BooleanOperation(self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation) -> Any:
+    def leave_BooleanOperation(
+        self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
+    ) -> Any:
         if original_node in self._within:
             return updated_node
         pairs = [*_operations(original_node, updated_node)]
         first_original, first_updated = pairs[0]
-        stays = [not self.drops(first_original.left), *(not self.drops(original.right) for original, _ in pairs)]
+        stays = [
+            not self.drops(first_original.left),
+            *(not self.drops(original.right) for original, _ in pairs),
+        ]
         if all(stays):
             return updated_node
         if not any(stays):
@@ -43,7 +51,9 @@ class Chains(Expressions):
         if outer.lpar:
             opening = outer.lpar[-1].with_changes(whitespace_after=first)
             closing = outer.rpar[0].with_changes(whitespace_before=last)
-            outer = outer.with_changes(lpar=[*outer.lpar[:-1], opening], rpar=[closing, *outer.rpar[1:]])
+            outer = outer.with_changes(
+                lpar=[*outer.lpar[:-1], opening], rpar=[closing, *outer.rpar[1:]]
+            )
         if not others:
             return self.replace(original_node, outer, whole)
         for operator, operand in zip(operators, others, strict=True):
@@ -54,7 +64,11 @@ class Chains(Expressions):
 def _continues(node: cst.BooleanOperation) -> bool:
     """Say whether the left operand of an operation is a part of the same chain."""
     left = node.left
-    return isinstance(left, cst.BooleanOperation) and not left.lpar and type(left.operator) is type(node.operator)
+    return (
+        isinstance(left, cst.BooleanOperation)
+        and not left.lpar
+        and type(left.operator) is type(node.operator)
+    )
 
 
 def _operations(original: cst.BooleanOperation, updated: cst.BooleanOperation) -> Iterator[Pair]:

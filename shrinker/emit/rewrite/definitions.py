@@ -13,12 +13,14 @@ class Definitions(Editing):
     ) -> cst.Decorator | cst.RemovalSentinel:
         return cst.RemoveFromParent() if self.drops(original_node.decorator) else updated_node
 
-    def leave_Annotation(  # type: ignore[override]  # An annotation may go of a parameter, and of what is returned.
+    # An annotation may go of a parameter, and of what is returned.
+    def leave_Annotation(  # type: ignore[override]
         self, original_node: cst.Annotation, updated_node: cst.Annotation
     ) -> cst.Annotation | cst.RemovalSentinel:
         return cst.RemoveFromParent() if self.drops(original_node.annotation) else updated_node
 
-    def leave_CompIf(  # type: ignore[override]  # So may any condition of a comprehension.
+    # So may any condition of a comprehension.
+    def leave_CompIf(  # type: ignore[override]
         self, original_node: cst.CompIf, updated_node: cst.CompIf
     ) -> cst.CompIf | cst.RemovalSentinel:
         return cst.RemoveFromParent() if self.drops(original_node.test) else updated_node

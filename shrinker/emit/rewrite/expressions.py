@@ -39,7 +39,16 @@ _TIGHT: dict[type[cst.CSTNode], tuple[str, ...]] = {
     cst.Call: ("func",),
 }
 """Where an atom may."""
-_ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseString, cst.List, cst.Set, cst.Dict)
+_ATOMS = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.BaseString,
+    cst.List,
+    cst.Set,
+    cst.Dict,
+)
 
 
 class Expressions(Editing):
@@ -69,7 +78,8 @@ class Expressions(Editing):
         return super().on_leave(original_node, updated_node)
 
     def replace(self, original: Any, outer: Any, left: Any) -> Any:
-        """Put what is left of an expression in its place, within its parentheses where it needs them.
+        """Put what is left of an expression in its place, within its parentheses where it needs
+        them.
 
         Args:
             original: the expression as upstream has it, whose place is known.
@@ -100,7 +110,9 @@ class Expressions(Editing):
         return True
 
     def _touches_a_word(self, node: Any) -> bool:
-        """Say whether a letter stands directly before or behind the parentheses of an expression, as in `not(x)`."""
+        """Say whether a letter stands directly before or behind the parentheses of an expression,
+        as in `not(x)`.
+        """
         start = self.position(node.lpar[0]).start
         end = self.position(node.rpar[-1]).end
         before = self.lines[start.line - 1][: start.column]

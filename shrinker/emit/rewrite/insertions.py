@@ -14,7 +14,9 @@ def insert_lines(source: Source, edits: Sequence[Edit]) -> tuple[Source, list[Ed
     Returns:
         The file with them, and the other edits, which name their nodes where they stand now.
     """
-    asked = {(edit.span.line, refusal_line(edit)) for edit in edits if isinstance(edit, Refuse | Guard)}
+    asked = {
+        (edit.span.line, refusal_line(edit)) for edit in edits if isinstance(edit, Refuse | Guard)
+    }
     added = sorted((_above_comments(source, line), text) for line, text in asked)
     places = [line for line, _ in added]
     lines = [*source.lines]
@@ -25,8 +27,9 @@ def insert_lines(source: Source, edits: Sequence[Edit]) -> tuple[Source, list[Ed
 
 
 def _above_comments(source: Source, line: int) -> int:
-    """Find the line of the first comment directly above a statement, which is the statement's; of a file's first one, which has the
-    file's comments above it, the statement's own line."""
+    """Find the line of the first comment directly above a statement, which is the statement's; of a
+    file's first one, which has the file's comments above it, the statement's own line.
+    """
     top = line
     while top > 1 and source.is_remark(top - 1) and not source.is_blank(top - 1):
         top -= 1

@@ -1,8 +1,9 @@
 """Thins out what stands between commas or operators.
 
-LibCST keeps the comment behind an item, and the comments above the next one, in the white space of the sign between them.
-When an item goes, a reader expects the comment behind it and those above it to go, and all others to stay: so the first line
-of such white space is taken to belong to the item before it, and the other lines to the item behind it.
+LibCST keeps the comment behind an item, and the comments above the next one, in the white space of
+the sign between them. When an item goes, a reader expects the comment behind it and those above it
+to go, and all others to stay: so the first line of such white space is taken to belong to the item
+before it, and the other lines to the item behind it.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,9 @@ class Thinned(NamedTuple):
     """Behind them."""
 
 
-def thin(items: Sequence[Node], signs: Sequence[Node], stays: Sequence[bool], first: Space, last: Space) -> Thinned:
+def thin(
+    items: Sequence[Node], signs: Sequence[Node], stays: Sequence[bool], first: Space, last: Space
+) -> Thinned:
     """Drop some of several items, not all of them.
 
     Args:
@@ -80,8 +83,14 @@ def thin_between_commas(
         last = NONE
     else:
         left, signs, first, last = thin(items, [*signs, None], stays, first, last)
-        end = end.with_changes(whitespace_after=NONE) if end is not None else cst.MaybeSentinel.DEFAULT
-        left = [item.with_changes(comma=comma) for item, comma in zip(left, [*signs, end], strict=True)]
+        end = (
+            end.with_changes(whitespace_after=NONE)
+            if end is not None
+            else cst.MaybeSentinel.DEFAULT
+        )
+        left = [
+            item.with_changes(comma=comma) for item, comma in zip(left, [*signs, end], strict=True)
+        ]
     opening = opening and opening.with_changes(whitespace_after=first)
     return left, opening, closing and closing.with_changes(whitespace_before=last)
 
@@ -118,7 +127,8 @@ def _join_signs(before: Node, after: Node) -> Node:
     if not isinstance(space, cst.ParenthesizedWhitespace):
         space = after.whitespace_after
     return before.with_changes(
-        whitespace_before=_join(before.whitespace_before, after.whitespace_before), whitespace_after=space
+        whitespace_before=_join(before.whitespace_before, after.whitespace_before),
+        whitespace_after=space,
     )
 
 
@@ -134,7 +144,9 @@ def _join(before: Space, after: Space) -> Space:
 
 def _join_first(opening: Space, after: Space) -> Space:
     """Join the white space around the first item, which goes."""
-    if isinstance(opening, cst.ParenthesizedWhitespace) or not isinstance(after, cst.ParenthesizedWhitespace):
+    if isinstance(opening, cst.ParenthesizedWhitespace) or not isinstance(
+        after, cst.ParenthesizedWhitespace
+    ):
         return _join(opening, after)
     if not any(line.comment for line in after.empty_lines):
         return opening

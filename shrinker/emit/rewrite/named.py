@@ -81,7 +81,11 @@ class Editing(cst.CSTTransformer):
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """Hand a node to its own method, unless it goes as a whole."""
-        return updated_node if original_node in self._void else super().on_leave(original_node, updated_node)
+        return (
+            updated_node
+            if original_node in self._void
+            else super().on_leave(original_node, updated_node)
+        )
 
     def skip(self, *nodes: cst.CSTNode | None) -> None:
         """Take no edits of nodes that will be visited: they go with what holds them."""
@@ -153,7 +157,9 @@ class Editing(cst.CSTTransformer):
 
 
 def _is_named(node: cst.CSTNode) -> bool:
-    """Say whether an edit may name a node: `ast` has no node for a plain argument, but its value."""
+    """Say whether an edit may name a node: `ast` has no node for a plain argument, but its
+    value.
+    """
     if isinstance(node, cst.Arg):
         return node.keyword is not None or bool(node.star)
     return isinstance(node, Statement | cst.BaseExpression | cst.ImportAlias)

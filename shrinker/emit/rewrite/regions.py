@@ -1,4 +1,5 @@
-"""Divides a file into what stays, whole statements that go, and the smallest ones that hold an edit.
+"""Divides a file into what stays, whole statements that go, and the smallest ones that hold an
+edit.
 
 Only the last are read by LibCST, each by itself; everything else is copied byte for byte.
 """
@@ -26,9 +27,14 @@ _BLANK_LINES = re.compile(r"\A(?:[ \t\f]*(?:\r\n|\r|\n))+")
 
 
 class _Wrapper(MetadataWrapper):
-    """Resolves positions. LibCST's own wrapper walks once more, for metadata that nobody has asked for."""
+    """Resolves positions.
 
-    def visit_batched(self, visitors: Iterable[cst.BatchableCSTVisitor], *hooks: Any) -> cst.CSTNode:
+    LibCST's own wrapper walks once more, for metadata that nobody has asked for.
+    """
+
+    def visit_batched(
+        self, visitors: Iterable[cst.BatchableCSTVisitor], *hooks: Any
+    ) -> cst.CSTNode:
         waiting = [*visitors]
         return super().visit_batched(waiting, *hooks) if waiting else self.module
 
@@ -52,13 +58,18 @@ class Regions:
         self._edits = sorted({*edits}, key=lambda edit: edit.span)
         self._lines = [edit.span.line for edit in self._edits]
         self._of_statements = grouped(
-            ((edit.span.line, edit.span.col), edit) for edit in self._edits if isinstance(edit, OF_STATEMENTS)
+            ((edit.span.line, edit.span.col), edit)
+            for edit in self._edits
+            if isinstance(edit, OF_STATEMENTS)
         )
         self._texts: dict[tuple[int, int], str] = {}
         """What takes the place of lines, by the first and the last of them."""
 
     def rewrite(self) -> str:
-        """Give the new text of the file. Raises RewriteError and SyntaxError as `rewrite_file` does."""
+        """Give the new text of the file.
+
+        Raises RewriteError and SyntaxError as `rewrite_file` does.
+        """
         lines = self._source.lines
         self._block(ast.parse(self._source.text).body, self._source.preamble + 1, is_module=True)
         self._refuse_unmet()
@@ -70,7 +81,9 @@ class Regions:
         return "".join([*text, *lines[below:]])
 
     def _refuse_unmet(self) -> None:
-        """Raise RewriteError for an edit whose lines nothing has replaced: no node of its kind is there."""
+        """Raise RewriteError for an edit whose lines nothing has replaced: no node of its kind is
+        there.
+        """
         for edit in self._edits:
             if not any(first <= edit.span.line <= last for first, last in self._texts):
                 raise _unmet(edit, 0)
@@ -100,7 +113,8 @@ class Regions:
             self._texts[rows[0].top, rows[0].last] = f"{indent}pass{self._source.newline}"
 
     def _close_up(self, gone: Sequence[Row], row: Row, *, opens: bool) -> None:
-        """Leave as many blank lines where statements went as stood above one of them or the next one.
+        """Leave as many blank lines where statements went as stood above one of them or the next
+        one.
 
         None are left at the top of a block (`opens`).
         """
@@ -146,10 +160,16 @@ class Regions:
         if not blocks:
             return False
         last = blocks[-1]
-        return self._ends_indented(last[0]) if self._is_elif(node, last) else self._begins_its_line(last[0])
+        return (
+            self._ends_indented(last[0])
+            if self._is_elif(node, last)
+            else self._begins_its_line(last[0])
+        )
 
     def _with_footer(self, line: int, indent: str) -> int:
-        """Find the last line of a compound statement, with comments below that are indented further."""
+        """Find the last line of a compound statement, with comments below that are indented
+        further.
+        """
         last = line
         while line < len(self._source.lines) and self._source.is_remark(line + 1):
             line += 1
@@ -161,7 +181,10 @@ class Regions:
         """Apply the edits to statements that share lines; say whether any of them is left."""
         if not self._within(row.first, row.last):
             return True
-        if all(self._has(node, DropStatement, DropTail) and not self._has(node, Raise) for node in row.body):
+        if all(
+            self._has(node, DropStatement, DropTail) and not self._has(node, Raise)
+            for node in row.body
+        ):
             self._texts[row.top, row.last] = ""
             return False
         node, *others = row.body
@@ -172,7 +195,9 @@ class Regions:
         return True
 
     def _is_read(self, node: ast.stmt) -> bool:
-        """Say whether an edit names a statement, its header, or a block on the line of its header."""
+        """Say whether an edit names a statement, its header, or a block on the line of its
+        header.
+        """
         if self._has(node, *OF_STATEMENTS):
             return True
         blocks = [*_blocks(node)]
@@ -196,7 +221,11 @@ class Regions:
 
     def _is_elif(self, node: ast.stmt, block: Sequence[ast.stmt]) -> bool:
         """Say whether a block of a statement is an `elif`."""
-        return isinstance(node, ast.If) and block is node.orelse and is_elif(self._source.lines, block[0])
+        return (
+            isinstance(node, ast.If)
+            and block is node.orelse
+            and is_elif(self._source.lines, block[0])
+        )
 
     def _begins_its_line(self, node: ast.stmt) -> bool:
         """Say whether nothing but white space stands before a statement."""
@@ -216,7 +245,8 @@ class Regions:
         """Give what LibCST makes of some lines by their edits."""
         source = self._source
         indent = source.indent(row.first)
-        # Re-indented, the lines of a string would change: an `if` of our own makes the indentation right.
+        # Re-indented, the lines of a string would change: an `if` of our own makes the indentation
+        # right.
         header = [f"if 0:{source.newline}"] if indent else []
         lines = [*header, *source.lines[row.top - 1 : row.last]]
         shift = len(header) + 1 - row.top
@@ -227,13 +257,16 @@ class Regions:
             raise _unmet(edit, shift)
         body: Sequence[cst.CSTNode] = module.body
         if indent:
-            body = cst.ensure_type(cst.ensure_type(module.body[0], cst.If).body, cst.IndentedBlock).body
+            body = cst.ensure_type(
+                cst.ensure_type(module.body[0], cst.If).body, cst.IndentedBlock
+            ).body
         return module.code.removeprefix("".join(header)) if body else ""
 
     def _transform(self, row: Row, text: str, transformer: Transformer) -> cst.Module:
         """Let LibCST read lines and apply their edits.
 
-        Raises RewriteError: LibCST refuses a few spellings of valid Python, as `return(a if b else c)`.
+        Raises RewriteError: LibCST refuses a few spellings of valid Python, as `return(a if b else
+        c)`.
         """
         try:
             module = cst.parse_module(text)
@@ -259,7 +292,9 @@ class Regions:
 
 def _unmet(edit: Edit, shift: int) -> RewriteError:
     where = edit.span
-    return RewriteError(f"line {where.line - shift}, column {where.col}: no node to apply {edit!r} to")
+    return RewriteError(
+        f"line {where.line - shift}, column {where.col}: no node to apply {edit!r} to"
+    )
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

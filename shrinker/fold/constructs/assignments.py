@@ -1,5 +1,6 @@
-"""Assignments: tables whose rows nothing asks for, and annotations that name something removed. These are dropped from parameters, and
-blanked where a field needs one.
+"""Assignments: tables whose rows nothing asks for, and annotations that name something removed.
+
+These are dropped from parameters, and blanked where a field needs one.
 
 A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
 """
@@ -24,7 +25,9 @@ _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 @folds(ast.AnnAssign)
 def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
-    node.annotation = fold_annotation(folder.expressions, node.annotation, stays=True) or node.annotation
+    node.annotation = (
+        fold_annotation(folder.expressions, node.annotation, stays=True) or node.annotation
+    )
     match node:
         case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
             node.value = _fold_table(folder, name, value)
@@ -35,8 +38,12 @@ def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
 
 
 def _fold_table(folder: StatementFolder, name: str, value: ast.expr) -> ast.expr:
-    """The value of a name; what a rule says is only asked for texts of a domain, itself or within a call that makes it, loses other rows."""
-    domain = folder.context.environment.domain(f"{folder.owner or folder.context.module}.{name}", "tables")
+    """The value of a name; what a rule says is only asked for texts of a domain, itself or within a
+    call that makes it, loses other rows.
+    """
+    domain = folder.context.environment.domain(
+        f"{folder.owner or folder.context.module}.{name}", "tables"
+    )
     if domain is not None:
         for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
             if isinstance(table, ast.Dict):
@@ -72,8 +79,12 @@ def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
     return [node], False
 
 
-def fold_annotation(expressions: ExpressionFolder, node: ast.expr, *, stays: bool = False) -> ast.expr | None:
-    """The annotation without removed names; None when it goes, but for that of a variable: a dataclass field is a field because it has one."""
+def fold_annotation(
+    expressions: ExpressionFolder, node: ast.expr, *, stays: bool = False
+) -> ast.expr | None:
+    """The annotation without removed names; None when it goes, but for that of a variable: a
+    dataclass field is a field because it has one.
+    """
     if (removed := _removed_name(expressions, node)) is None:
         return node
     context = expressions.context
@@ -87,7 +98,11 @@ def fold_annotation(expressions: ExpressionFolder, node: ast.expr, *, stays: boo
 
 def _blank(expressions: ExpressionFolder, node: ast.expr) -> ast.expr:
     name = last_name(node)
-    if isinstance(node, ast.Subscript) and name not in _NEVER_ALONE and _removed_name(expressions, node.value) is None:
+    if (
+        isinstance(node, ast.Subscript)
+        and name not in _NEVER_ALONE
+        and _removed_name(expressions, node.value) is None
+    ):
         # `List[Gone]` becomes `List`.
         expressions.context.edits.append(TakeOperand(span(node), "value"))
         return node.value
@@ -105,7 +120,10 @@ def _removed_name(expressions: ExpressionFolder, node: ast.expr) -> Removed | No
             for name in walk(inner):
                 if hasattr(name, "lineno"):
                     name.lineno = part.lineno
-            if not isinstance(inner, ast.Constant) and (found := _removed_name(expressions, inner)) is not None:
+            if (
+                not isinstance(inner, ast.Constant)
+                and (found := _removed_name(expressions, inner)) is not None
+            ):
                 return found
         elif isinstance(part, ast.Name | ast.Attribute):
             value = evaluate(part, expressions.scope)

@@ -1,5 +1,8 @@
-"""`try`: its clauses are folded one by one, but for one around an import that fails at once. Of that the handler runs, and what follows
-the import does not: the handler takes its place, unless it looks at the exception, for which the import then stays."""
+"""`try`: its clauses are folded one by one, but for one around an import that fails at once.
+
+Of that the handler runs, and what follows the import does not: the handler takes its place, unless
+it looks at the exception, for which the import then stays.
+"""
 
 import ast
 
@@ -29,7 +32,10 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
         if not _uses_exception(node.handlers[index]):
             return _take_handler(folder, node, index, failing[0]), True
         return _fail_alone(folder, node, node.handlers[index], *failing)
-    catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
+    catches, watches = (
+        any(map(catches_import_error, node.handlers)),
+        any(map(_tells, node.handlers)),
+    )
     context.catching += catches
     context.watching += watches
     body = folder.block(node.body)
@@ -46,7 +52,9 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
 
 
 def _makes_locals(folder: StatementFolder, node: ast.Try) -> bool:
-    """True where a handler binds a name of a function: without the handler, that name would be one of the module."""
+    """True where a handler binds a name of a function: without the handler, that name would be one
+    of the module.
+    """
     return folder.kind == "function" and any(bound_by(*handler.body) for handler in node.handlers)
 
 
@@ -55,12 +63,16 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
         try:
             handler.type = handler.type and folder.expressions.fold(handler.type)
         except EvaluatesRemoved as poison:
-            raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
+            raise LeavesWhole(
+                f"a handler catches {poison.removed.name}, which is removed"
+            ) from poison
         handler.body = filled(folder.block(handler.body))
 
 
 def _tells(handler: ast.ExceptHandler) -> bool:
-    """True when a handler tells the named error from the one for an unbound name, which upstream raises."""
+    """True when a handler tells the named error from the one for an unbound name, which upstream
+    raises.
+    """
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     plain = all(t is None or (isinstance(t, ast.Name) and t.id not in _ONE_OF_THEM) for t in types)
     return not plain or _uses_exception(handler)
@@ -69,7 +81,9 @@ def _tells(handler: ast.ExceptHandler) -> bool:
 def _uses_exception(handler: ast.ExceptHandler) -> bool:
     """True when code of a handler looks at the exception."""
     parts = [node for statement in handler.body for node in walk(statement)]
-    named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
+    named = handler.name is not None and any(
+        isinstance(n, ast.Name) and n.id == handler.name for n in parts
+    )
     return named or asks_for_exception(parts)
 
 
@@ -84,18 +98,27 @@ def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str)
     context.forget(*node.body, *node.orelse)
     live = [s for s in folder.block(handler.body) if not isinstance(s, ast.Pass)]
     if live:
-        context.edits.extend(DropStatement(span(s)) for s in handler.body if isinstance(s, ast.Pass))
+        context.edits.extend(
+            DropStatement(span(s)) for s in handler.body if isinstance(s, ast.Pass)
+        )
     context.take(node, f"handler:{index}", live)
     return live
 
 
 def _fail_alone(
-    folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str, removed: Removed | None
+    folder: StatementFolder,
+    node: ast.Try,
+    handler: ast.ExceptHandler,
+    rule: str,
+    removed: Removed | None,
 ) -> Folded:
-    """Keep the import for the exception that it raises, without what follows it in the body: of something removed the named error in its
-    place, which the handler tells."""
+    """Keep the import for the exception that it raises, without what follows it in the body: of
+    something removed the named error in its place, which the handler tells.
+    """
     context, first = folder.context, node.body[0]
-    catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
+    catches_all = handler.type is None or (
+        isinstance(handler.type, ast.Name) and handler.type.id in _ALL
+    )
     if removed is not None and not (folder.kind == "function" and catches_all):
         raise LeavesWhole("import of a removed module fails, but its handler uses the exception")
     dead = [*node.body[1:], *node.orelse]
@@ -106,7 +129,9 @@ def _fail_alone(
         context.edits.append(DropElse(span(node)))
     if dead:
         lines = extent(node.body[1:]) + extent(node.orelse)
-        context.decide(node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead)))
+        context.decide(
+            node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead))
+        )
     node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
     if removed is not None:
         node.body = folder.raises([first], removed)

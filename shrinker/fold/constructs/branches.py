@@ -13,7 +13,9 @@ from shrinker.values.edits import DropElse, DropStatement, DropTail, TakeBlock
 
 @folds(ast.If)
 def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
-    """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
+    """Take the branch that the facts decide; an `if` without an effect whose blocks are
+    empty goes.
+    """
     context = folder.context
     known, edits = _decided_test(folder, node), len(context.edits)
     test, value = folder.expressions.tested(node.test)
@@ -59,12 +61,17 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
 
 
 def _tell(context: Context, node: ast.If, value: Known, gone: tuple[int, int]) -> None:
-    kind, dead = "elif" if context.is_elif(node) else "if", node.orelse if value.truth else node.body
+    kind, dead = (
+        "elif" if context.is_elif(node) else "if",
+        node.orelse if value.truth else node.body,
+    )
     context.decide(node, kind, value.rules, value.outcome, extent(dead), node.test, gone)
 
 
 def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
-    """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
+    """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take
+    its place.
+    """
     context = folder.context
     dead = node.orelse if value.truth else node.body
     is_pass = all(isinstance(statement, ast.Pass) for statement in dead)
@@ -85,7 +92,11 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
 
 def _emptied(context: Context, node: ast.If) -> TakeBlock | DropStatement:
     # An `elif` arm cannot be dropped as a statement: it is its chain's else.
-    return TakeBlock(span(node), "orelse") if context.is_elif(node) and not node.orelse else DropStatement(span(node))
+    return (
+        TakeBlock(span(node), "orelse")
+        if context.is_elif(node) and not node.orelse
+        else DropStatement(span(node))
+    )
 
 
 @folds(ast.Assert)

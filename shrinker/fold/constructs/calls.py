@@ -60,8 +60,9 @@ def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) ->
 
 
 def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
-    """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
-    domain never is, or is read from something removed."""
+    """The removed thing that a call files: its first argument, or the name that this is made with,
+    is a text that the domain never is, or is read from something removed.
+    """
     if not isinstance(node, ast.Call) or not node.args:
         return None
     function = evaluate(node.func, scope)

@@ -26,7 +26,11 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
         node.operand = folder.operand(node.operand)
         return node
     node.operand, value = folder.tested(node.operand)
-    decided = folder.literal(node, Known(not value.truth, True, value.rules)) if value is not None else None
+    decided = (
+        folder.literal(node, Known(not value.truth, True, value.rules))
+        if value is not None
+        else None
+    )
     return decided or node
 
 
@@ -55,13 +59,23 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
 
 
 def _without_bindings(folder: ExpressionFolder, node: ast.IfExp) -> ast.expr:
-    """The test, with the value in the place of each `name := value` whose name nothing else of the function has."""
+    """The test, with the value in the place of each `name := value` whose name nothing else of the
+    function has.
+    """
     function = folder.context.function
     bound = {part.target.id for part in walk(node.test) if isinstance(part, ast.NamedExpr)}
     if function is None or not bound:
         return node.test
-    named = [Counter(part.id for part in walk(where) if isinstance(part, ast.Name)) for where in (function, node)]
-    declared = {name for part in walk(function) if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
+    named = [
+        Counter(part.id for part in walk(where) if isinstance(part, ast.Name))
+        for where in (function, node)
+    ]
+    declared = {
+        name
+        for part in walk(function)
+        if isinstance(part, ast.Global | ast.Nonlocal)
+        for name in part.names
+    }
     own = {name for name in bound - declared if named[0][name] == named[1][name]}
 
     class Values(ast.NodeTransformer):
@@ -79,7 +93,9 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
     is_and = isinstance(node.op, ast.And)
     if condition:
         whole = folder.decided(node)
-        literal = None if whole is None else folder.literal(node, Known(whole.truth, True, whole.rules))
+        literal = (
+            None if whole is None else folder.literal(node, Known(whole.truth, True, whole.rules))
+        )
     else:
         literal = folder.valued(node)
     if literal is not None:
@@ -91,7 +107,11 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
         tested = condition or bool(rest)
         known, certain = truth(operand, folder.scope), folder.decided(operand)
         # `True and x`, `False or x`. As the last operand it is the chain's value.
-        if certain is not None and certain.truth is is_and and (tested or _adds_nothing(folder, certain, kept)):
+        if (
+            certain is not None
+            and certain.truth is is_and
+            and (tested or _adds_nothing(folder, certain, kept))
+        ):
             _drop_operand(folder, operand, certain)
             continue
         try:
@@ -104,7 +124,8 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             _drop_operand(folder, operand, rule=poison.removed.rule)
             break
         if len(folder.context.edits) > edits:
-            # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
+            # An arm of a ternary took its place, or an operand within it went: what is left may be
+            # decided.
             known, certain = truth(folded, folder.scope), folder.decided(folded)
             if certain is not None and certain.truth is is_and and tested:
                 _drop_operand(folder, operand, certain)
@@ -129,7 +150,9 @@ def _adds_nothing(folder: ExpressionFolder, value: Known, before: list[ast.expr]
     return bool(before) and plain and all(is_boolean(each, folder.scope) for each in before)
 
 
-def _drop_operand(folder: ExpressionFolder, operand: ast.expr, value: Known | None = None, rule: str = "") -> None:
+def _drop_operand(
+    folder: ExpressionFolder, operand: ast.expr, value: Known | None = None, rule: str = ""
+) -> None:
     folder.context.forget(operand)
     folder.context.edits.append(DropElement(span(operand)))
     if value is not None:
@@ -139,4 +162,6 @@ def _drop_operand(folder: ExpressionFolder, operand: ast.expr, value: Known | No
 
 
 def _is_test(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+    return isinstance(node, ast.Compare) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )

@@ -33,17 +33,25 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
         ):
             fold_display(folder, display)
             if not display.elts and is_pure(node.left, folder.scope):
-                return folder.constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
+                return folder.constant(
+                    node, isinstance(single, ast.NotIn), "compare", "removed-rows"
+                )
         elif display is not None and _is_decided(folder, display):
             # Not for the sake of writing `x in None`.
             pass
         else:
             for index, operand in enumerate(node.comparators):
                 fold, kind = folder.when_reached if index else folder.fold, node.ops[index]
-                if kind is not single and isinstance(kind, ast.In | ast.NotIn) and isinstance(operand, _DISPLAYS):
-                    # The next link compares the display itself, so that no element may go; naming a removed member there
-                    # produces nothing.
-                    operand.elts = [e if _is_removed_member(folder, e) else fold(e) for e in operand.elts]
+                if (
+                    kind is not single
+                    and isinstance(kind, ast.In | ast.NotIn)
+                    and isinstance(operand, _DISPLAYS)
+                ):
+                    # The next link compares the display itself, so that no element may go; naming a
+                    # removed member there produces nothing.
+                    operand.elts = [
+                        e if _is_removed_member(folder, e) else fold(e) for e in operand.elts
+                    ]
                 elif not _stays(folder, node, index + 1):
                     node.comparators[index] = fold(operand)
     except EvaluatesRemoved as poison:
@@ -51,19 +59,24 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             isinstance(single, ast.Eq | ast.NotEq) and _is_class_of_something(node.left)
         )
         if identity and not poison.removed.missing and is_pure(node.left, folder.scope):
-            # Nothing in the closed world is a removed class or function. Equality proves less: a member
-            # of a removed `IntEnum` equals a number.
-            return folder.constant(node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule)
+            # Nothing in the closed world is a removed class or function. Equality proves less: a
+            # member of a removed `IntEnum` equals a number.
+            return folder.constant(
+                node, isinstance(single, ast.IsNot | ast.NotEq), "compare", poison.removed.rule
+            )
         raise
-    if any(new is not old for new, old in zip((node.left, *node.comparators), operands, strict=True)):
+    if any(
+        new is not old for new, old in zip((node.left, *node.comparators), operands, strict=True)
+    ):
         # An arm of a ternary took its place, say: what is left may be decided.
         return folder.valued(node) or node
     return node
 
 
 def _stays(folder: ExpressionFolder, node: ast.Compare, index: int) -> bool:
-    """True for a removed member that something is compared with which must be asked all the same: comparing with it
-    produces nothing."""
+    """True for a removed member that something is compared with which must be asked all the same:
+    comparing with it produces nothing.
+    """
     operand = (node.left, *node.comparators)[index]
     if not isinstance(operand, ast.Attribute):
         return False
@@ -89,7 +102,11 @@ def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:
     node.args[0] = folder.fold(node.args[0])
     classes = node.args[1]
     try:
-        node.args[1] = fold_display(folder, classes) if isinstance(classes, ast.Tuple) else folder.fold(classes)
+        node.args[1] = (
+            fold_display(folder, classes)
+            if isinstance(classes, ast.Tuple)
+            else folder.fold(classes)
+        )
     except EvaluatesRemoved as poison:
         if poison.removed.missing or not is_pure(node.args[0], folder.scope):
             raise

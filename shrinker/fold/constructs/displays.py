@@ -1,4 +1,6 @@
-"""Tuples, lists, sets and dictionaries lose the rows that name something removed, or stand for a text that something never is."""
+"""Tuples, lists, sets and dictionaries lose the rows that name something removed, or stand for a
+text that something never is.
+"""
 
 import ast
 from collections.abc import Sequence
@@ -12,8 +14,10 @@ from shrinker.syntax.control import runs_something
 
 
 def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> ast.expr:
-    """Fold the elements; a row that names something removed goes. Raises EvaluatesRemoved: a row runs something removed, or no row of a set
-    is left."""
+    """Fold the elements; a row that names something removed goes.
+
+    Raises EvaluatesRemoved: a row runs something removed, or no row of a set is left.
+    """
     kept: list[ast.expr] = []
     _drop_alternatives(folder, node.elts)
     for element in node.elts:
@@ -32,24 +36,35 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set)
 
 
 def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> None:
-    """In a table of `(Class, handler)` and `((Class, Gone), handler)` the handler stays for what is left of the second key.
+    """In a table of `(Class, handler)` and `((Class, Gone), handler)` the handler stays for what is
+    left of the second key.
 
-    Only where rows show that a tuple stands for each of its classes, as in `isinstance`: beside such a key there is one that is no
-    tuple, or a tuple of another length. Else the places of the tuple may each mean something, and the whole row goes.
+    Only where rows show that a tuple stands for each of its classes, as in `isinstance`: beside
+    such a key there is one that is no tuple, or a tuple of another length. Else the places of the
+    tuple may each mean something, and the whole row goes.
     """
     keys = [row.elts[0] for row in rows if isinstance(row, ast.Tuple) and len(row.elts) > 1]
-    if len(keys) != len(rows) or len({len(key.elts) if isinstance(key, ast.Tuple) else None for key in keys}) < 2:
+    if (
+        len(keys) != len(rows)
+        or len({len(key.elts) if isinstance(key, ast.Tuple) else None for key in keys}) < 2
+    ):
         return
     for key in keys:
-        if isinstance(key, ast.Tuple) and all(isinstance(each, ast.Name | ast.Attribute) for each in key.elts):
+        if isinstance(key, ast.Tuple) and all(
+            isinstance(each, ast.Name | ast.Attribute) for each in key.elts
+        ):
             values = [evaluate(each, folder.scope) for each in key.elts]
             gone = [value for value in values if isinstance(value, Removed)]
-            if 0 < len(gone) < len(values) and not any(value.missing or value.member for value in gone):
+            if 0 < len(gone) < len(values) and not any(
+                value.missing or value.member for value in gone
+            ):
                 fold_display(folder, key)
 
 
 @folds_expression(ast.List, ast.Set)
-def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, condition: bool) -> ast.expr:
+def fold_collection(
+    folder: ExpressionFolder, node: ast.List | ast.Set, condition: bool
+) -> ast.expr:
     """A set, or a list that is no target."""
     is_table = isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load)
     return fold_display(folder, node) if is_table else folder.children(node)
@@ -80,7 +95,9 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
 
 
 def drop_unasked(folder: ExpressionFolder, node: ast.expr) -> None:
-    """Rows of a dictionary display that ``{…}[device]``, ``{…}.get(device)`` or ``device in {…}`` never asks for."""
+    """Rows of a dictionary display that ``{…}[device]``, ``{…}.get(device)`` or ``device in {…}``
+    never asks for.
+    """
     match node:
         case (
             ast.Subscript(ast.Dict() as table, asked, ast.Load())
@@ -101,7 +118,9 @@ def is_never(node: ast.expr, domain: TextDomain, scope: ValueScope) -> bool:
 def drop_texts(
     context: Context, scope: ValueScope, display: ast.Tuple | ast.List | ast.Set, domain: TextDomain
 ) -> None:
-    """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
+    """Elements that a collection is never asked for, as long as one stays: an emptied set would be
+    a dict.
+    """
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if len(gone) < len(display.elts):
         for element in gone:

@@ -1,4 +1,6 @@
-"""Imports of removed modules and of what is not installed, and the names that `__all__` loses with them."""
+"""Imports of removed modules and of what is not installed, and the names that `__all__` loses with
+them.
+"""
 
 import ast
 
@@ -13,9 +15,15 @@ from shrinker.syntax.imports import Import, names_of
 def fold_import(folder: StatementFolder, node: Import) -> Folded:
     """`import a, b` and `from a import b, c`."""
     source = names_of(node, folder.context.package)[0][0]
-    rule = folder.context.environment.is_absent(source) if isinstance(node, ast.Import) or not node.level else None
+    rule = (
+        folder.context.environment.is_absent(source)
+        if isinstance(node, ast.Import) or not node.level
+        else None
+    )
     if rule is not None and folder.kind == "function" and not folder.context.catching:
-        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", source, error="ModuleNotFoundError"))
+        raise EvaluatesRemoved(
+            Removed(rule, "not installed beside CUDA", source, error="ModuleNotFoundError")
+        )
     if not (gone := list(removed_names(node, source, folder.context.environment))):
         return [node], False
     if folder.kind != "function" and isinstance(node, ast.Import):
@@ -36,6 +44,10 @@ def fold_exports(folder: StatementFolder, value: ast.expr) -> None:
         return
     for item in [*value.elts]:
         name = item.value if isinstance(item, ast.Constant) else None
-        found = folder.context.environment.resolve(folder.context.module, name) if isinstance(name, str) else None
+        found = (
+            folder.context.environment.resolve(folder.context.module, name)
+            if isinstance(name, str)
+            else None
+        )
         if isinstance(found, Removed):
             folder.context.drop_item(item, value.elts, "export", {found.rule})

@@ -16,11 +16,15 @@ from shrinker.values.edits import DropElement
 
 @folds_expression(ast.Lambda)
 def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> ast.expr:
-    """Fold the defaults outside, and the body inside. Raises EvaluatesRemoved: it touches a removed name; `deferred` when only its body
-    does."""
+    """Fold the defaults outside, and the body inside.
+
+    Raises EvaluatesRemoved: it touches a removed name; `deferred` when only its body does.
+    """
     arguments = node.args
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
-    arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]
+    arguments.kw_defaults = [
+        folder.fold(d) if d is not None else None for d in arguments.kw_defaults
+    ]
     generator = is_generator(node)
     try:
         node.body = _inside(folder, node).when_reached(node.body)
@@ -36,7 +40,9 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
 def _inside(folder: ExpressionFolder, node: ast.Lambda | Comprehension) -> ExpressionFolder:
     own = scope_of(node, folder.context.package).parameters
     # Functions and comprehensions do not see the names of the class around them.
-    return ExpressionFolder(folder.context, Shadowed(around_function(folder.scope), dict.fromkeys(own, UNKNOWN)))
+    return ExpressionFolder(
+        folder.context, Shadowed(around_function(folder.scope), dict.fromkeys(own, UNKNOWN))
+    )
 
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)

@@ -57,7 +57,9 @@ def _owned(module: Scope) -> frozenset[str]:
     top = module.package.partition(".")[0]
     found: set[str] = set()
     for name, bindings in module.bindings.names.items():
-        outside = (binding.module and binding.module.partition(".")[0] != top for binding in bindings)
+        outside = (
+            binding.module and binding.module.partition(".")[0] != top for binding in bindings
+        )
         plain = (isinstance(binding.value, _DISPLAYS) for binding in bindings)
         if not all(outside) and not all(plain):
             found.add(name)
@@ -104,9 +106,13 @@ class _Collector:
             # Whatever it finds is there for something else.
             uses.enumerates.clear()
             uses.patterns.clear()
-        self._add("effect", sorted(bound_by(node)), node, parent, uses, flags=flags, **self._runs(node))
+        self._add(
+            "effect", sorted(bound_by(node)), node, parent, uses, flags=flags, **self._runs(node)
+        )
 
-    def _add(self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any) -> int:
+    def _add(
+        self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any
+    ) -> int:
         """One more unit, and its number; `more` are fields of it."""
         self.units.append(Symbol(kind, tuple(names), span(node), parent, **uses.fields(), **more))
         return len(self.units) - 1
@@ -115,7 +121,9 @@ class _Collector:
         uses = Uses(self.module, self.tables)
         uses.function(node)
         pure = function_calls(node, own=self.own)
-        self._add("function", [node.name], node, parent, uses, flags=flags, pure=pure, **self._runs(node))
+        self._add(
+            "function", [node.name], node, parent, uses, flags=flags, pure=pure, **self._runs(node)
+        )
 
     def _runs(self, *nodes: ast.stmt) -> dict[str, Any]:
         """Tell, as fields of `Symbol`, whether statements do something besides binding names."""
@@ -126,8 +134,12 @@ class _Collector:
         own = bound_by(*node.body)
         uses = Uses(self.module, self.tables, own)
         members = [part for part in node.body if isinstance(part, Function)]
-        uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
-        acting = [decorator for decorator in node.decorator_list if not only_wraps(decorator, self.own)]
+        uses.visit_all(
+            (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords))
+        )
+        acting = [
+            decorator for decorator in node.decorator_list if not only_wraps(decorator, self.own)
+        ]
         replaced = bool(acting)
         others = [part for part in node.body if not isinstance(part, Function)]
         uses.visit_all(others)
@@ -166,13 +178,18 @@ class _Collector:
                     name=part.name,
                     args=part.args,
                     body=[],
-                    decorator_list=[d for d in part.decorator_list if first_name(_made(d)) in self.own],
+                    decorator_list=[
+                        d for d in part.decorator_list if first_name(_made(d)) in self.own
+                    ],
                 )
             others.append(part)
         return self._runs(*others)
 
     def _member(self, node: Function, parent: int, own: frozenset[str]) -> None:
-        decorators = {dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in node.decorator_list}
+        decorators = {
+            dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2]
+            for d in node.decorator_list
+        }
         flags, first = set[str](), "@self"
         if "staticmethod" in decorators:
             flags, first = {"static"}, ""
@@ -182,15 +199,21 @@ class _Collector:
             flags.add("abstract")
         uses = Uses(self.module, self.tables, own)
         uses.function(node, first=first)
-        self._add("member", [node.name], node, parent, uses, flags=frozenset(flags), **self._runs(node))
+        self._add(
+            "member", [node.name], node, parent, uses, flags=frozenset(flags), **self._runs(node)
+        )
 
     def _import(self, node: Import, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return
-        for alias, (source, name, bound) in zip(node.names, names_of(node, self.module.package), strict=True):
+        for alias, (source, name, bound) in zip(
+            node.names, names_of(node, self.module.package), strict=True
+        ):
             whole = {"whole"} if not name and alias.asname is None else frozenset[str]()
             names, imports = (bound,) if bound != "*" else (), ((source, name, node.lineno),)
-            self.units.append(Symbol("import", names, span(alias), parent, imports=imports, flags=flags | whole))
+            self.units.append(
+                Symbol("import", names, span(alias), parent, imports=imports, flags=flags | whole)
+            )
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
@@ -204,7 +227,9 @@ class _Collector:
             return
         uses = Uses(self.module, self.tables)
         uses.visit(node.test)
-        index = self._add("if", (), node, parent, uses, flags=flags, **self._runs(ast.Expr(node.test)))
+        index = self._add(
+            "if", (), node, parent, uses, flags=flags, **self._runs(ast.Expr(node.test))
+        )
         inner = flags | {"typing"} if is_type_checking(node.test) else flags
         self.block(node.body, index, inner)
         self.block(node.orelse, index, flags)

@@ -1,4 +1,6 @@
-"""Code that goes through names: `dir`, `vars`, `__dict__`, loaded modules; and what is handed on, of which other code may do so."""
+"""Code that goes through names: `dir`, `vars`, `__dict__`, loaded modules; and what is handed on,
+of which other code may do so.
+"""
 
 import ast
 from collections.abc import Iterable, Sequence
@@ -8,7 +10,15 @@ from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.tables import SpelledTexts
 from shrinker.fold.symbols.texts import Texts, could_be_a_name
 from shrinker.syntax.scopes import Scope
-from shrinker.values.folded import ANYTHING, EVERY_MEMBER, HANDED, HANDED_TO, LISTED, LOADED, NAMES_OF_CLASSES
+from shrinker.values.folded import (
+    ANYTHING,
+    EVERY_MEMBER,
+    HANDED,
+    HANDED_TO,
+    LISTED,
+    LOADED,
+    NAMES_OF_CLASSES,
+)
 
 _KINDS = frozenset({"__name__", "__qualname__"})
 ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
@@ -33,7 +43,9 @@ class Listings(Texts):
         """Begin with nothing."""
         super().__init__(module, tables)
         self._above: dict[str, int] = {}
-        """Paths of what the unit takes the classes above of: those are listed where it lists names of anything."""
+        """Paths of what the unit takes the classes above of: those are listed where it lists names
+        of anything.
+        """
         self._asks_for_kinds = False
         self._asks_for_any = False
         """True where a name is looked up that may be that of a class."""
@@ -45,19 +57,25 @@ class Listings(Texts):
         """What stands within texts for people, which are no names themselves."""
 
     def fields(self) -> dict[str, Any]:
-        """List what was collected, as fields of `Symbol`; what is listed follows from all that was read."""
+        """List what was collected, as fields of `Symbol`; what is listed follows from all that was
+        read.
+        """
         self._settle_listings()
         return super().fields()
 
     def _settle_listings(self) -> None:
         if self._asks_for_any and self._asks_for_kinds:
             # `getattr(visitor, type(node).__name__.lower())`
-            self._note(self.lookups, NAMES_OF_CLASSES, *(f"*{text}*" for text in sorted(self._replacing)))
+            self._note(
+                self.lookups, NAMES_OF_CLASSES, *(f"*{text}*" for text in sorted(self._replacing))
+            )
         if ANYTHING + HANDED in self.enumerates:
             for path in self._above:
                 self._list_path(path)
         if self._lists_modules:
-            self.enumerates |= {f"{LOADED}{prefix}": line for prefix, line in self._prefixes.items()}
+            self.enumerates |= {
+                f"{LOADED}{prefix}": line for prefix, line in self._prefixes.items()
+            }
         chosen = {pattern: line for pattern, line in self._ends.items() if pattern.strip("*_")}
         listed = [path for path in self.enumerates if path.endswith(LISTED)]
         unknown = any(path[0] == ANYTHING for path in (*self.enumerates, *self.open) if path)
@@ -68,7 +86,9 @@ class Listings(Texts):
             self.enumerates |= {f"{ANYTHING}{pattern}": line for pattern, line in chosen.items()}
 
     def _look_into(self, table: ast.Attribute, asked: ast.expr) -> None:
-        """Note that a table of names is asked for one: what the frame or function holds is of some module."""
+        """Note that a table of names is asked for one: what the frame or function holds is of some
+        module.
+        """
         self._looked_into.add(table)
         if table.attr in _OF_MODULES:
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
@@ -85,7 +105,8 @@ class Listings(Texts):
                 self._note(self.enumerates, EVERY_MEMBER)
 
     def _hand_on(self, nodes: Iterable[ast.expr], to: Sequence[str] = ("",)) -> None:
-        """Note what is handed on as a value: code that is given a class or module may list its names.
+        """Note what is handed on as a value: code that is given a class or module may list its
+        names.
 
         Args:
             nodes: what is handed on.
@@ -112,14 +133,20 @@ class Listings(Texts):
     def _list_path(self, path: str, *, methods: bool = False, stored: bool = False) -> None:
         of_class = path.endswith(".__class__")
         path = path.removesuffix(".__class__")
-        self._note(self.enumerates, f"{path}.__dict__" if stored and not of_class else path, path + HANDED)
+        self._note(
+            self.enumerates, f"{path}.__dict__" if stored and not of_class else path, path + HANDED
+        )
         if methods or of_class:
             self._note(self.enumerates, EVERY_MEMBER if path == ANYTHING else path + LISTED)
 
     def _show(self, node: ast.JoinedStr | ast.BinOp) -> None:
-        """Note what a text says in a sentence: no name has the blank in `f"{type(update).__name__} sets nothing"`."""
+        """Note what a text says in a sentence: no name has the blank in `f"{type(update).__name__}
+        sets nothing"`.
+        """
         if isinstance(node, ast.JoinedStr) and not could_be_a_name(pattern_of(node)):
-            self._shown.update(part.value for part in node.values if isinstance(part, ast.FormattedValue))
+            self._shown.update(
+                part.value for part in node.values if isinstance(part, ast.FormattedValue)
+            )
 
     def _list_within(self, node: ast.Attribute) -> None:
         """Note what is listed along a chain of attributes: `thing.__dict__`, `sys.modules`."""
@@ -131,7 +158,10 @@ class Listings(Texts):
                 self._note(self.enumerates, "")
                 self._lists_modules = self._lists_modules or inner not in self._looked_into
             elif inner in self._looked_into:
-                self._note(self.enumerates, *self.paths_of(inner if inner.attr == "__dict__" else inner.value))
+                self._note(
+                    self.enumerates,
+                    *self.paths_of(inner if inner.attr == "__dict__" else inner.value),
+                )
             elif inner.attr in TABLES:
                 self._list(inner.value, stored=inner.attr == "__dict__")
             elif inner.attr in _ABOVE:
@@ -139,7 +169,9 @@ class Listings(Texts):
             inner = inner.value
 
     def _listed_by(self, function: str, arguments: Sequence[ast.expr]) -> None:
-        """Note what a function lists all names of: the module around it where it is given nothing."""
+        """Note what a function lists all names of: the module around it where it is given
+        nothing.
+        """
         if arguments:
             self._list(arguments[0], methods=function in OF_OBJECTS, stored=function == "vars")
         else:

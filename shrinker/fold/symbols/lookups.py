@@ -1,4 +1,6 @@
-"""Names that are looked up by `getattr` and its kin: written, computed, out of a table, or handed over by who calls."""
+"""Names that are looked up by `getattr` and its kin: written, computed, out of a table, or handed
+over by who calls.
+"""
 
 import ast
 import re
@@ -24,13 +26,17 @@ class Lookups(Listings):
         """Begin with nothing."""
         super().__init__(module, tables)
         self._private: dict[tuple[Scope, str], tuple[str, str]] = {}
-        """Parameters of a private function that the unit is: where a caller gives them, by position and by name."""
+        """Parameters of a private function that the unit is: where a caller gives them, by position
+        and by name.
+        """
         self._called: set[ast.expr] = set()
         self._fields: set[tuple[Scope, str]] = set()
         """Names that run over what `dataclasses.fields` or `msgspec.structs.fields` gives."""
 
     def _look_up(self, name: str, arguments: list[ast.expr]) -> list[ast.expr]:
-        """Note what a function that looks a name up is asked for; those of its arguments are left that are read as any other."""
+        """Note what a function that looks a name up is asked for; those of its arguments are left
+        that are read as any other.
+        """
         target, asked = arguments[0], arguments[1]
         if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
             self._note(self.uses, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
@@ -54,21 +60,33 @@ class Lookups(Listings):
             # The name may come from anywhere.
             self._asks_for_any = self._asks_for_any or not self._is_name_of_field(asked)
             found = self.paths_of(target)
-            self._note(self.open, *(path for path in found if path != LOADED or name not in _SETTING))
+            self._note(
+                self.open, *(path for path in found if path != LOADED or name not in _SETTING)
+            )
         return arguments
 
     def _enter_loop(self, target: ast.expr, iterated: ast.expr) -> None:
         """Note what the names of a loop or comprehension may be."""
         self._tables.enter_loop(target, iterated, self._scope)
-        if isinstance(target, ast.Name) and isinstance(iterated, ast.Call) and last_name(iterated.func) == "fields":
+        if (
+            isinstance(target, ast.Name)
+            and isinstance(iterated, ast.Call)
+            and last_name(iterated.func) == "fields"
+        ):
             self._fields.add((self._scope, target.id))
 
     def _is_name_of_field(self, asked: ast.expr) -> bool:
-        """True for `field.name` where `field` runs over the fields of a class: what an attribute is called, and no class."""
+        """True for `field.name` where `field` runs over the fields of a class: what an attribute is
+        called, and no class.
+        """
         match asked:
             case ast.Attribute(value=ast.Name(id=name), attr="name"):
                 owner = self._scope.owner(name)
-                alone = owner is not None and len(owner.bindings.names.get(name, ())) <= 1 and name not in owner.rebound
+                alone = (
+                    owner is not None
+                    and len(owner.bindings.names.get(name, ())) <= 1
+                    and name not in owner.rebound
+                )
                 return alone and (owner, name) in self._fields
         return False
 
@@ -87,7 +105,9 @@ class Lookups(Listings):
             self._note(self.enumerates, "")
 
     def _own_parameter(self, node: ast.expr) -> tuple[str, str] | None:
-        """Find where callers of a private function give what an expression is; None where it is none of its parameters."""
+        """Find where callers of a private function give what an expression is; None where it is
+        none of its parameters.
+        """
         if not isinstance(node, ast.Name):
             return None
         owner = owner_of(node.id, self._scope)
@@ -96,7 +116,9 @@ class Lookups(Listings):
         return self._private.get((owner, node.id))
 
     def _hand_texts(self, node: ast.Call) -> None:
-        """Note where a call of a private function hands it a text that is not spelled out, and where one of a table."""
+        """Note where a call of a private function hands it a text that is not spelled out, and
+        where one of a table.
+        """
         callee = last_name(node.func)
         base = node.func.value if isinstance(node.func, ast.Attribute) else None
         # `Class._ask(thing, name)` gives the object first, `thing._ask(name)` does not.
@@ -105,17 +127,25 @@ class Lookups(Listings):
             places = [index] if exact else [index, index - 1]
             for table in self._behind(argument):
                 starred = isinstance(argument, ast.Starred)
-                self.hands.update((callee, ANY_PLACE if starred else str(place), table) for place in places)
+                self.hands.update(
+                    (callee, ANY_PLACE if starred else str(place), table) for place in places
+                )
         for keyword in node.keywords:
-            self.hands.update((callee, keyword.arg or ANY_PLACE, table) for table in self._behind(keyword.value))
+            self.hands.update(
+                (callee, keyword.arg or ANY_PLACE, table) for table in self._behind(keyword.value)
+            )
 
     def _behind(self, node: ast.expr) -> Iterable[str]:
-        """List the tables that an expression is a text of; an empty name for one that the unit spells out, `ANYTHING` for any text."""
+        """List the tables that an expression is a text of; an empty name for one that the unit
+        spells out, `ANYTHING` for any text.
+        """
         behind = self._tables.tables_behind(node, self._scope)
         return (ANYTHING,) if behind is None else behind or ("",)
 
     def _note_tabled(self, paths: Iterable[str], tables: Tables) -> None:
-        """Note what is asked for texts that some tables of the module hold, or that the unit itself spells out."""
+        """Note what is asked for texts that some tables of the module hold, or that the unit itself
+        spells out.
+        """
         for path in paths:
             for table in tables or ("",):
                 self.tabled.setdefault((path, table), self._line)

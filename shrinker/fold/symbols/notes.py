@@ -1,4 +1,6 @@
-"""What is noted of one unit: the names that it asks for, each with the first line that does, and the paths of its expressions."""
+"""What is noted of one unit: the names that it asks for, each with the first line that does, and
+the paths of its expressions.
+"""
 
 import ast
 from typing import Any
@@ -41,7 +43,9 @@ class Notes:
     def fields(self) -> dict[str, Any]:
         """List what was collected, as fields of `Symbol`."""
         self._note(self.uses, *sorted(self._follow.lost))
-        found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
+        found: dict[str, Any] = {
+            name: tuple(sorted(getattr(self, name).items())) for name in _PLACED
+        }
         found |= {name: tuple(sorted(getattr(self, name))) for name in _UNPLACED}
         for name in ("tabled", "by_parameter"):
             found[name] = tuple((*key, line) for key, line in sorted(getattr(self, name).items()))

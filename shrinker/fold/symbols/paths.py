@@ -38,7 +38,9 @@ class Paths:
         self._given[scope, name] = path
 
     def of(self, node: ast.expr, scope: Scope) -> tuple[str, ...]:
-        """Paths of an expression; `ANYTHING` among them when it may be something that no path tells."""
+        """Paths of an expression; `ANYTHING` among them when it may be something that no path
+        tells.
+        """
         match node:
             case ast.Name(id=name):
                 return self._name(name, scope)
@@ -52,16 +54,24 @@ class Paths:
                 return ("@super",)
             case ast.Call(ast.Name("type"), [of], []) if scope.owner("type") is None:
                 return _bounded(f"{path}.__class__" for path in self.of(of, scope))
-            case ast.Subscript(value=ast.Attribute(ast.Name("sys"), "modules"), slice=asked) if _is_of_something(asked):
-                return (LOADED,)
-            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("sys"), "modules"), "get"), [asked, *_]) if (
+            case ast.Subscript(value=ast.Attribute(ast.Name("sys"), "modules"), slice=asked) if (
                 _is_of_something(asked)
             ):
                 return (LOADED,)
+            case ast.Call(
+                ast.Attribute(ast.Attribute(ast.Name("sys"), "modules"), "get"), [asked, *_]
+            ) if _is_of_something(asked):
+                return (LOADED,)
             case ast.Call(func, [asked, *_]) if last_name(func) in ("getmodule", "import_module"):
                 # A module that a class or function is of.
-                return (LOADED,) if _is_of_something(asked) or last_name(func) == "getmodule" else (ANYTHING,)
-            case ast.Call(ast.Name("getattr"), [target, ast.Constant(str() as name), *rest]) if name.isidentifier():
+                return (
+                    (LOADED,)
+                    if _is_of_something(asked) or last_name(func) == "getmodule"
+                    else (ANYTHING,)
+                )
+            case ast.Call(ast.Name("getattr"), [target, ast.Constant(str() as name), *rest]) if (
+                name.isidentifier()
+            ):
                 found = [f"{p}.{name}" for p in self.of(target, scope)]
                 return _bounded([*found, *(p for default in rest for p in self.of(default, scope))])
             case ast.IfExp(body=body, orelse=orelse):
@@ -101,7 +111,9 @@ class Paths:
 
 
 def _is_of_something(node: ast.expr) -> bool:
-    """Tell whether an expression is the name of the module of a class or function: `type(x).__module__`."""
+    """Tell whether an expression is the name of the module of a class or function:
+    `type(x).__module__`.
+    """
     return isinstance(node, ast.Attribute) and node.attr == "__module__"
 
 
@@ -116,11 +128,17 @@ def is_followed(name: str, scope: Scope) -> bool:
 
 
 def owner_of(name: str, scope: Scope) -> Scope | None:
-    """The function, lambda or comprehension that binds a name; None for the module level and beyond."""
+    """The function, lambda or comprehension that binds a name; None for the module level and
+    beyond.
+    """
     owner = scope.owner(name)
     return None if owner is None or owner.outer is None else owner
 
 
 def _bounded(paths: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(paths))
-    return found if len(found) <= _MOST and all(len(path) <= _LONGEST for path in found) else (ANYTHING,)
+    return (
+        found
+        if len(found) <= _MOST and all(len(path) <= _LONGEST for path in found)
+        else (ANYTHING,)
+    )

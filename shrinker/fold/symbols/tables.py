@@ -1,12 +1,13 @@
-"""Names that are looked up out of spelled out texts: which ones they may be is written down in the module.
+"""Names that are looked up out of spelled out texts: which ones they may be is written down in the
+module.
 
 METHODS = {CPU: "run_on_cpu", GPU: "run_on_gpu"}
 
 getattr(self, METHODS[device])                    # asks for these two names alone
 for name in ("start", "stop"): getattr(self, name)
 
-A table counts as long as its module only reads it. Whether another module mentions it, and may write into it, is asked
-when the whole program is known.
+A table counts as long as its module only reads it. Whether another module mentions it, and may
+write into it, is asked when the whole program is known.
 """
 
 import ast
@@ -41,7 +42,9 @@ class SpelledTexts:
     """Tells of expressions of one module whether they are spelled out texts."""
 
     def __init__(self, module: Scope, listing: Set[str]) -> None:
-        """`listing` are lists of the module's own names, whose texts ask for nothing by themselves."""
+        """`listing` are lists of the module's own names, whose texts ask for nothing by
+        themselves.
+        """
         self._module = module
         self._listing = listing
         self._rows: dict[tuple[Scope, str], tuple[list[ast.expr | None], Tables]] = {}
@@ -58,7 +61,9 @@ class SpelledTexts:
         return {name: display for name, display in found.items() if name not in written}
 
     def enter_loop(self, target: ast.expr, iterated: ast.expr, scope: Scope) -> None:
-        """Note what the names that a loop or comprehension binds are; `scope` is where they belong."""
+        """Note what the names that a loop or comprehension binds are; `scope` is where they
+        belong.
+        """
         names = [part.id for part in walk(target) if isinstance(part, ast.Name)]
         rows = self._rows_of(iterated, scope)
         if rows is None:
@@ -93,7 +98,9 @@ class SpelledTexts:
                 return self.tables_behind(value, scope)
             case ast.Subscript(value=table, ctx=ast.Load()):
                 return self._texts_in(table, scope)
-            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[_, *default], keywords=[]):
+            case ast.Call(
+                func=ast.Attribute(value=table, attr="get"), args=[_, *default], keywords=[]
+            ):
                 found = self._texts_in(table, scope)
                 given = self._joined(default, scope)
                 return None if found is None or given is None else found | given
@@ -135,7 +142,10 @@ class SpelledTexts:
         held: Sequence[ast.expr | None] = []
         if isinstance(display, ast.Dict):
             # A mapping that is unpacked has no key.
-            held = [value if key is not None else None for key, value in zip(display.keys, display.values, strict=True)]
+            held = [
+                value if key is not None else None
+                for key, value in zip(display.keys, display.values, strict=True)
+            ]
         elif isinstance(display, ast.List | ast.Tuple):
             held = display.elts
         return tables if held and all(map(_is_spelled, held)) else None
@@ -145,9 +155,13 @@ class SpelledTexts:
         match node:
             case ast.Call(func=ast.Name(id=name), args=[iterated], keywords=[]) if name in _COPIES:
                 return self._rows_of(iterated, scope) if scope.owner(name) is None else None
-            case ast.Call(func=ast.Attribute(value=table, attr=part), args=[], keywords=[]) if part in _PARTS:
+            case ast.Call(func=ast.Attribute(value=table, attr=part), args=[], keywords=[]) if (
+                part in _PARTS
+            ):
                 return self._parts_of(table, part, scope)
-            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[_, *default], keywords=[]):
+            case ast.Call(
+                func=ast.Attribute(value=table, attr="get"), args=[_, *default], keywords=[]
+            ):
                 return self._rows_held(table, default, scope)
             case ast.Subscript(value=table, ctx=ast.Load()):
                 return self._rows_held(table, [], scope)
@@ -160,10 +174,15 @@ class SpelledTexts:
         if isinstance(display, ast.Dict):
             return self._parts_of(node, "keys", scope)
         elements = getattr(display, "elts", [])
-        return None if any(isinstance(each, ast.Starred) for each in elements) else (elements, tables)
+        return (
+            None if any(isinstance(each, ast.Starred) for each in elements) else (elements, tables)
+        )
 
-    def _rows_of_name(self, name: str, given: list[ast.expr], owner: Scope) -> tuple[list[ast.expr], Tables] | None:
-        """Rows of what a local name is given; what it is made of itself (`names = sorted(names)`) is not followed.
+    def _rows_of_name(
+        self, name: str, given: list[ast.expr], owner: Scope
+    ) -> tuple[list[ast.expr], Tables] | None:
+        """Rows of what a local name is given; what it is made of itself (`names = sorted(names)`)
+        is not followed.
 
         Who holds a list by a name may add to it.
         """
@@ -177,14 +196,18 @@ class SpelledTexts:
     def _rows_held(
         self, table: ast.expr, default: Sequence[ast.expr], scope: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
-        """Rows of what a dictionary of displays holds, whichever of them is taken, and of what stands for one that is not there."""
+        """Rows of what a dictionary of displays holds, whichever of them is taken, and of what
+        stands for one that is not there.
+        """
         held = self._parts_of(table, "values", scope)
         if held is None or any(map(_makes_what_grows, held[0])):
             return None
         found = self._rows_of_all([*held[0], *default], scope)
         return None if found is None else (found[0], found[1] | held[1])
 
-    def _rows_of_all(self, nodes: Iterable[ast.expr], scope: Scope) -> tuple[list[ast.expr], Tables] | None:
+    def _rows_of_all(
+        self, nodes: Iterable[ast.expr], scope: Scope
+    ) -> tuple[list[ast.expr], Tables] | None:
         """Rows of several things, of which a loop may run over any."""
         rows, tables = list[ast.expr](), _NONE
         for node in nodes:
@@ -196,7 +219,9 @@ class SpelledTexts:
         return rows, tables
 
     def _given(self, name: str, scope: Scope) -> tuple[list[ast.expr], Scope] | None:
-        """What a local name is given, with the scope that it belongs to; None where that is not all known."""
+        """What a local name is given, with the scope that it belongs to; None where that is not all
+        known.
+        """
         owner = scope.owner(name)
         if owner is None or owner is self._module or (owner, name) in self._rows:
             return None
@@ -204,7 +229,9 @@ class SpelledTexts:
         given = [binding.value for binding in bindings or () if binding.value is not None]
         return (given, owner) if bindings and len(given) == len(bindings) else None
 
-    def _parts_of(self, node: ast.expr, part: str, scope: Scope) -> tuple[list[ast.expr], Tables] | None:
+    def _parts_of(
+        self, node: ast.expr, part: str, scope: Scope
+    ) -> tuple[list[ast.expr], Tables] | None:
         """Keys, values or items of a dictionary."""
         found = self._display(node, scope)
         if found is None:
@@ -226,7 +253,11 @@ class SpelledTexts:
         """The display that an expression is, or that it names."""
         if isinstance(node, _DISPLAYS):
             return node, _NONE
-        if isinstance(node, ast.Name) and node.id in self._tables and scope.owner(node.id) is self._module:
+        if (
+            isinstance(node, ast.Name)
+            and node.id in self._tables
+            and scope.owner(node.id) is self._module
+        ):
             return self._tables[node.id], frozenset({node.id})
         return None
 
@@ -265,31 +296,41 @@ def _written(tree: ast.Module) -> frozenset[str]:
                 open_reads[name] += 1
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Load()):
                 open_reads[name] -= 1
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _READS:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if (
+                method in _READS
+            ):
                 open_reads[name] -= 1
-            case ast.Call(func=function, args=[ast.Name(id=name)], keywords=[]) if last_name(function) in _COPIES:
+            case ast.Call(func=function, args=[ast.Name(id=name)], keywords=[]) if (
+                last_name(function) in _COPIES
+            ):
                 open_reads[name] -= 1
             case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
                 open_reads[name] -= 1
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
                 open_reads[name] -= 1
-            case ast.Assign([ast.Subscript(ast.Name(id=name), ast.Constant())], value) if _is_text(value):
+            case ast.Assign([ast.Subscript(ast.Name(id=name), ast.Constant())], value) if _is_text(
+                value
+            ):
                 # One more row that is spelled out.
                 open_reads[name] -= 1
     return frozenset(name for name, reads in open_reads.items() if reads)
 
 
 def handed_parameters(node: Function, *, method: bool) -> Iterator[tuple[ast.arg, tuple[str, str]]]:
-    """Yield the parameters that a function has from its callers alone, each with its position and name in a call.
+    """Yield the parameters that a function has from its callers alone, each with its position and
+    name in a call.
 
-    One with a default that is not spelled out is none of them, nor is what takes several arguments; a decorator may call
-    the function with anything. The object of a `method` has no position.
+    One with a default that is not spelled out is none of them, nor is what takes several arguments;
+    a decorator may call the function with anything. The object of a `method` has no position.
     """
     if not {last_name(decorator) for decorator in node.decorator_list} <= _BINDING:
         return
     args = node.args
     positional = [*args.posonlyargs, *args.args]
-    defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(args.defaults)), *args.defaults]
+    defaults: list[ast.expr | None] = [
+        *[None] * (len(positional) - len(args.defaults)),
+        *args.defaults,
+    ]
     for position, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
         place = position - method
         if place >= 0 and (default is None or isinstance(default, ast.Constant)):

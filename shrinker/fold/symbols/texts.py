@@ -37,12 +37,21 @@ class Texts(Notes):
     def _text(self, text: str) -> None:
         if is_message(text):
             return
-        if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
+        if (
+            (len(text) <= _LONGEST and _NAMES.fullmatch(text))
+            or "sglang" in text
+            or "import " in text
+        ):
             self._note(self.texts, *_WORD.findall(text), *spelled_otherwise(text))
             if _DOTTED.fullmatch(text):
                 self._note(self.texts, text)
         else:
-            self._note(self.texts, *names_in_fields(text), *names_in_values(text), *sorted(names_in_code(text)))
+            self._note(
+                self.texts,
+                *names_in_fields(text),
+                *names_in_values(text),
+                *sorted(names_in_code(text)),
+            )
             if text.startswith("--"):
                 self._note(self.texts, *spelled_otherwise(text))
 
@@ -88,7 +97,9 @@ class Texts(Notes):
         """Note the words by which `name.replace("a", "b")` makes another name."""
         texts = (part.value for part in arguments[1:] if isinstance(part, ast.Constant))
         self._replacing.update(
-            text for text in texts if isinstance(text, str) and len(text) > 2 and text.isidentifier()
+            text
+            for text in texts
+            if isinstance(text, str) and len(text) > 2 and text.isidentifier()
         )
 
 

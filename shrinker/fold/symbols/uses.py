@@ -22,7 +22,9 @@ _TELLS_KIND = frozenset({"isinstance", "issubclass"})
 class Uses(Lookups):
     """Collects what one unit names, each with the first line that does."""
 
-    def __init__(self, module: Scope, tables: SpelledTexts, owner: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, module: Scope, tables: SpelledTexts, owner: frozenset[str] = frozenset()
+    ) -> None:
         """`owner` are the names that the body of the unit's class binds, if it has one."""
         super().__init__(module, tables)
         self._owner = owner
@@ -34,15 +36,22 @@ class Uses(Lookups):
             if isinstance(node, ast.Starred):
                 found += (ANYTHING, ANYTHING)
             else:
-                found.append("|".join(self.paths_of(node.value if isinstance(node, ast.Subscript) else node)))
+                found.append(
+                    "|".join(self.paths_of(node.value if isinstance(node, ast.Subscript) else node))
+                )
         return tuple(found)
 
     def function(self, node: Function, *, first: str = "") -> None:
-        """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
+        """A function with all that is evaluated where it is defined; `first` is the path of a
+        method's first parameter.
+        """
         self.visit_all(node.decorator_list)
         scope = self._enter(node, first)
         if self._scope.outer is None and is_private(node.name):
-            self._private = {(scope, arg.arg): place for arg, place in handed_parameters(node, method=bool(first))}
+            self._private = {
+                (scope, arg.arg): place
+                for arg, place in handed_parameters(node, method=bool(first))
+            }
         if node.returns is not None:
             self.annotation(node.returns)
         before, self._scope = self._scope, scope
@@ -51,7 +60,9 @@ class Uses(Lookups):
 
     def _enter(self, node: Function | ast.Lambda, first: str = "") -> Scope:
         scope, args = self._scope.inside(node), node.args
-        self.visit_all(default for default in (*args.defaults, *args.kw_defaults) if default is not None)
+        self.visit_all(
+            default for default in (*args.defaults, *args.kw_defaults) if default is not None
+        )
         if first and (positional := [*args.posonlyargs, *args.args]):
             self._follow.give(scope, positional[0].arg, first)
         for arg in arguments_of(args):
@@ -66,7 +77,9 @@ class Uses(Lookups):
         A module that `try`, `with`, a class body or `global` binds is read by other units and
         through objects, so that it counts as a value that is handed on.
         """
-        for alias, (source, name, bound) in zip(node.names, names_of(node, self._scope.package), strict=True):
+        for alias, (source, name, bound) in zip(
+            node.names, names_of(node, self._scope.package), strict=True
+        ):
             path = self._follow.imported(source, name, node.lineno)
             if not name and alias.asname is None:
                 # It binds the package around it.
@@ -77,7 +90,9 @@ class Uses(Lookups):
                 self._note(self.uses, path)
 
     def _class(self, node: ast.ClassDef) -> None:
-        self.visit_all((*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases))
+        self.visit_all(
+            (*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases)
+        )
         self.classes.append(self.bases_of(node.bases))
         self.visit_all(node.body)
 
@@ -117,7 +132,8 @@ class Uses(Lookups):
                     self._name(name)
                     self._list_elsewhere(name)
                 else:
-                    # Its value was looked at where it was given; a local import is one that is used here.
+                    # Its value was looked at where it was given; a local import is one that is used
+                    # here.
                     self._note(self.uses, *[path for path in self.paths_of(node) if path[0] == "#"])
             case ast.Attribute():
                 self._attribute(node)
@@ -126,12 +142,14 @@ class Uses(Lookups):
                     self._text(value)
                 elif isinstance(value, bytes):
                     self._bytes(value)
-            case ast.Call(func=ast.Attribute(value=ast.Call() as names, attr="get"), args=[asked, *default]) if (
-                is_globals(names)
-            ):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call() as names, attr="get"), args=[asked, *default]
+            ) if is_globals(names):
                 self._own_name(asked)
                 self.visit_all((asked, *default))
-            case ast.Subscript(value=ast.Call() as names, slice=asked, ctx=ast.Load()) if is_globals(names):
+            case ast.Subscript(value=ast.Call() as names, slice=asked, ctx=ast.Load()) if (
+                is_globals(names)
+            ):
                 self._own_name(asked)
                 self.visit(asked)
             case ast.Subscript(value=ast.Call() as names, slice=given) if is_globals(names):
@@ -159,17 +177,21 @@ class Uses(Lookups):
                 self._show(node)
                 self.visit_all(children(node))
             case ast.Compare(
-                ast.Constant(str() as text), [ast.In() | ast.NotIn()], [ast.Call(args=[asked]) as call]
+                ast.Constant(str() as text),
+                [ast.In() | ast.NotIn()],
+                [ast.Call(args=[asked]) as call],
             ) if last_name(call.func) in OF_OBJECTS:
                 # `"name" in dir(x)` asks for one name.
                 self._note(self.uses, *(f"{path}.{text}" for path in self.paths_of(asked)))
                 self.visit(asked)
-            case ast.Subscript(value=ast.Attribute(attr=name) as table, slice=asked) if name in LOOKED_INTO:
-                self._look_into(table, asked)
-                self.visit_all(children(node))
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Attribute(attr=name) as table]) if (
+            case ast.Subscript(value=ast.Attribute(attr=name) as table, slice=asked) if (
                 name in LOOKED_INTO
             ):
+                self._look_into(table, asked)
+                self.visit_all(children(node))
+            case ast.Compare(
+                ops=[ast.In() | ast.NotIn()], comparators=[ast.Attribute(attr=name) as table]
+            ) if name in LOOKED_INTO:
                 self._look_into(table, node.left)
                 self.visit_all(children(node))
             case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
@@ -248,7 +270,10 @@ class Uses(Lookups):
         name = last_name(node.func)
         arguments: list[ast.expr] = list(node.args)
         if name not in _TELLS_KIND:
-            self._hand_on((*arguments, *(keyword.value for keyword in node.keywords)), self.paths_of(node.func))
+            self._hand_on(
+                (*arguments, *(keyword.value for keyword in node.keywords)),
+                self.paths_of(node.func),
+            )
         match node.func:
             case ast.Attribute(value=ast.Attribute(attr=asked_of) as table, attr=method):
                 if asked_of in LOOKED_INTO and method in ASKING and arguments:
@@ -257,7 +282,11 @@ class Uses(Lookups):
             arguments = self._look_up(name, arguments)
         elif (name == "type" and len(arguments) == 3) or name == "new_class":
             given = arguments[1] if len(arguments) > 1 else ast.Tuple([], ast.Load())
-            several = given.elts if isinstance(given, ast.Tuple | ast.List) else [ast.Starred(given, ast.Load())]
+            several = (
+                given.elts
+                if isinstance(given, ast.Tuple | ast.List)
+                else [ast.Starred(given, ast.Load())]
+            )
             self.classes.append(self.bases_of(several))
         elif name in ENUMERATES:
             self._listed_by(name, arguments)

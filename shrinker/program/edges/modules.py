@@ -1,12 +1,15 @@
-"""Edges to modules: what rules name, imports, and package walks, code that imports every module it finds in a package, which `[[walk]]` narrows.
+"""Edges to modules: what rules name, imports, and package walks, code that imports every module it
+finds in a package, which `[[walk]]` narrows.
 
-A pattern of a `[[root]]` or `[[keep]]` over modules names exactly what it matches: ``sglang.x`` the module, ``sglang.x.**`` all below it. One
-over paths names a file or a folder with all below it.
+A pattern of a `[[root]]` or `[[keep]]` over modules names exactly what it matches: ``sglang.x`` the
+module, ``sglang.x.**`` all below it. One over paths names a file or a folder with all below it.
 
-Imports are ``import``, ``from … import`` of a submodule or a name, star imports, and the parents' ``__init__``; of distributions outside the
-tree, one node a top-level name; and of names of the kernel libraries among them, one node a name: ``kernel:sgl_kernel.rmsnorm``. The standard
-library has none. Subtle: ``from package import name`` keeps the submodule `name` also when ``package/__init__`` defines that
-name, since which of the two it is can depend on what was imported before.
+Imports are ``import``, ``from … import`` of a submodule or a name, star imports, and the parents'
+``__init__``; of distributions outside the tree, one node a top-level name; and of names of the
+kernel libraries among them, one node a name: ``kernel:sgl_kernel.rmsnorm``. The standard library
+has none. Subtle: ``from package import name`` keeps the submodule `name` also when
+``package/__init__`` defines that name, since which of the two it is can depend on what was imported
+before.
 """
 
 import sys
@@ -18,7 +21,8 @@ from shrinker.ruleset.match import name_matches
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import PACKAGE, UpstreamTree
 
-# Gone since 3.11 or come since: without them the list of external distributions would depend on the interpreter.
+# Gone since 3.11 or come since: without them the list of external distributions would depend on the
+# interpreter.
 _NAMES = """
 aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils imghdr imp lib2to3 mailcap
 msilib nis nntplib ossaudiodev pipes sndhdr smtpd spwd sunau telnetlib tomllib uu xdrlib
@@ -36,23 +40,34 @@ def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
             continue
         # A missing module raises where it is imported, but what leads to it is imported first.
         found, rest = index.prefix(site.module)
-        for dotted in (found,) if rest or site.name in (None, "*") else (found, f"{site.module}.{site.name}"):
+        for dotted in (
+            (found,) if rest or site.name in (None, "*") else (found, f"{site.module}.{site.name}")
+        ):
             for node, kind in index.nodes(dotted):
                 yield Found(node, kind or site.kind, site.line)
 
 
 def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
-    """Submodules that ``__all__`` of a star-imported package may name: its strings that equal one."""
+    """Submodules that ``__all__`` of a star-imported package may name: its strings that
+    equal one.
+    """
     for site in module.strings if module.is_package else ():
         dotted = f"{module.module}.{site.text}"
         if site.text.isidentifier() and dotted in index.paths:
-            yield Found(module_node(dotted), "string", site.line, f"star import may load {site.text!r}")
+            yield Found(
+                module_node(dotted), "string", site.line, f"star import may load {site.text!r}"
+            )
 
 
 def outside_edges(module: FoldedModule) -> Iterator[Found]:
-    """Edges to ``external:<top-level name>``, also of `import_module` with a literal name, and to kernels: ``import library`` and a star give
-    the library's own node."""
-    calls = [(call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module"]
+    """Edges to ``external:<top-level name>``, also of `import_module` with a literal name, and to
+    kernels: ``import library`` and a star give the library's own node.
+    """
+    calls = [
+        (call.target or "*", call.line)
+        for call in module.dynamic
+        if call.mechanism == "import_module"
+    ]
     for dotted, line in (*((site.module, site.line) for site in module.imports), *calls):
         top = dotted.partition(".")[0]
         if top and top != PACKAGE and "*" not in dotted and top not in STANDARD:
@@ -77,10 +92,15 @@ def named_modules(pattern: str, index: ModuleIndex) -> list[str]:
 
 
 def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], ...]:
-    """Root modules that this upstream does not have, as (rule id, pattern); the search starts without them."""
+    """Root modules that this upstream does not have, as (rule id, pattern); the search starts
+    without them.
+    """
     index = ModuleIndex(tree.by_path)
     return tuple(
-        (rule.id, pattern) for rule in rules.roots for pattern in rule.modules if not named_modules(pattern, index)
+        (rule.id, pattern)
+        for rule in rules.roots
+        for pattern in rule.modules
+        if not named_modules(pattern, index)
     )
 
 
@@ -101,16 +121,32 @@ def walk_edges(
     by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
-    """Edges of all walks in the modules kept so far, each with the module where it starts; walks find what `Ruleset.walked` says. A walk
-    often receives its package as an argument: then the packages named by strings of the walking module and of its importers are its
-    targets."""
-    walks = ((name, site) for name in modules for site in modules[name].dynamic if site.mechanism == "walk")
+    """Edges of all walks in the modules kept so far, each with the module where it starts; walks
+    find what `Ruleset.walked` says. A walk often receives its package as an argument: then the
+    packages named by strings of the walking module and of its importers are its targets.
+    """
+    walks = (
+        (name, site)
+        for name in modules
+        for site in modules[name].dynamic
+        if site.mechanism == "walk"
+    )
     for name, site in walks:
         if site.target is not None and site.target.strip("*."):
-            asked = [(name, site.line, each) for each in index.packages if name_matches(site.target, each)]
+            asked = [
+                (name, site.line, each)
+                for each in index.packages
+                if name_matches(site.target, each)
+            ]
         else:
-            texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
-            asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
+            texts = (
+                (origin, s)
+                for origin in (name, *importers.get(name, ()))
+                for s in modules[origin].strings
+            )
+            asked = [
+                (o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text
+            ]
         for origin, line, package in asked:
             found = [name for name in index.paths if name.startswith(f"{package}.")]
             if "iter_modules" in site.text:
@@ -121,6 +157,8 @@ def walk_edges(
                 kept, weak = ("**",), f"walk over `{package}`, which no [[walk]] rule narrows"
             for name in found:
                 # What stays for another reason lies in the folder, too: the walk finds it there.
-                meant = any(name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept)
+                meant = any(
+                    name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept
+                )
                 if meant or name in modules:
                     yield origin, Found(module_node(name), "walk", line, weak)

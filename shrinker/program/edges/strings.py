@@ -1,9 +1,9 @@
-"""Strings that name a module: ``"pkg.mod"``, ``"pkg.mod.Name"``, ``"pkg.mod:attr"``, ``-m pkg.mod``, a ``.py`` path,
-and the patterns that `import_module` receives; and rows of tables that say where an implementation is: each names it once kept code asks
-for its key.
+"""Strings that name a module: ``"pkg.mod"``, ``"pkg.mod.Name"``, ``"pkg.mod:attr"``, ``-m
+pkg.mod``, a ``.py`` path, and the patterns that `import_module` receives; and rows of tables that
+say where an implementation is: each names it once kept code asks for its key.
 
-In a pattern each computed part is ``*``. A pattern in a plain string stands for one component; one handed to
-`import_module` may hold dots.
+In a pattern each computed part is ``*``. A pattern in a plain string stands for one component; one
+handed to `import_module` may hold dots.
 """
 
 import re
@@ -30,13 +30,15 @@ Row = tuple[FoldedModule, StringSite, Found]
 
 
 class StringEdges:
-    """Resolves strings against one tree; answers are remembered, since the same string stands in many modules. And the rows of the modules
-    seen so far, with what these spell besides."""
+    """Resolves strings against one tree; answers are remembered, since the same string stands in
+    many modules. And the rows of the modules seen so far, with what these spell besides.
+    """
 
     def __init__(self, index: ModuleIndex) -> None:
         self._said: set[str] = set()
         self._patterns = defaultdict[str, set[str]](set)
-        """Texts of which a part is computed, by the first and by the last word that is spelled out."""
+        """Texts of which a part is computed, by the first and by the last word that is spelled out.
+        """
         self._rows: list[tuple[FoldedModule, StringSite]] = []
         self._index = index
         self._py_by_base = by_base(index.paths.values())
@@ -44,7 +46,9 @@ class StringEdges:
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Edges of a module's strings and of its dynamic imports; its rows and texts are remembered."""
+        """Edges of a module's strings and of its dynamic imports; its rows and texts are
+        remembered.
+        """
         for site in module.strings:
             if site.key:
                 # It names something for who asks for its key.
@@ -76,14 +80,21 @@ class StringEdges:
         if "-m" in text and " " in text:
             # A command line in a message or a shell string.
             for name in _COMMAND.findall(text):
-                yield from ((node, f"command line `-m {name}` in a string") for node in self._exact(name))
+                yield from (
+                    (node, f"command line `-m {name}` in a string") for node in self._exact(name)
+                )
             return
         dotted, _, attribute = _PLACE.sub("*", text).partition(":")
-        if not text.startswith(_TOP) or (attribute and not attribute.replace(".", "_").isidentifier()):
+        if not text.startswith(_TOP) or (
+            attribute and not attribute.replace(".", "_").isidentifier()
+        ):
             return
         if "*" in dotted:
             pattern = re.sub(r"\*+", "*", dotted)
-            yield from ((node, f"pattern `{pattern}` in a string") for node in self._matching(pattern, "[^.\n]*"))
+            yield from (
+                (node, f"pattern `{pattern}` in a string")
+                for node in self._matching(pattern, "[^.\n]*")
+            )
         elif _DOTTED.fullmatch(dotted):
             yield from ((node, "") for node in self._exact(dotted))
 
@@ -97,25 +108,34 @@ class StringEdges:
         return (node for node, _ in self._index.nodes(dotted))
 
     def find_compiled(self, path: str, content: bytes) -> Iterator[Found]:
-        """Edges to modules that a compiled module names: what it imports when it runs, as ``sglang.x.y`` in its texts.
+        """Edges to modules that a compiled module names: what it imports when it runs, as
+        ``sglang.x.y`` in its texts.
 
-        A compiler puts texts side by side without an end between them: of ``sglang.x.youtside`` the longest module counts.
+        A compiler puts texts side by side without an end between them: of ``sglang.x.youtside`` the
+        longest module counts.
         """
         for text in sorted({found[1].decode() for found in _COMPILED_NAME.finditer(content)}):
             heads = (text[:end] for end in range(len(text), len(_TOP), -1))
             named = next(filter(self._index.__contains__, heads), None)
             if named is not None and self._index.compiled.get(named) != path:
-                yield from (Found(node, "string", 0, f"a text of the compiled {path}") for node in self._nodes(named))
+                yield from (
+                    Found(node, "string", 0, f"a text of the compiled {path}")
+                    for node in self._nodes(named)
+                )
 
     def _target(self, module: FoldedModule, target: str, line: int) -> Iterator[Found]:
-        pattern = absolute_written(re.sub(r"\*+", "*", target), package_of(module.module, module.is_package))
+        pattern = absolute_written(
+            re.sub(r"\*+", "*", target), package_of(module.module, module.is_package)
+        )
         if "*" not in pattern:
             yield from (Found(node, "string", line) for node in self._exact(pattern))
         for node in self._matching(pattern, "[^\n]*") if "*" in pattern else ():
             yield Found(node, "string", line, f"import_module of `{pattern}`")
 
     def _relative_strings(self, module: FoldedModule) -> Iterator[Found]:
-        """A computed `import_module`: any string beside it may be the submodule, absolute ones are edges already."""
+        """A computed `import_module`: any string beside it may be the submodule, absolute ones are
+        edges already.
+        """
         package = package_of(module.module, module.is_package)
         for site in module.strings:
             name = site.text.lstrip(".")
@@ -134,12 +154,16 @@ class StringEdges:
         # A bare name is that of a script below the module's own folder.
         start, tail = f"{folder}/" if len(parts) == 1 else "", "/" + "/".join(parts)
         candidates = self._py_by_base.get(parts[-1], ())
-        for path in nearest((p for p in candidates if p.startswith(start) and p.endswith(tail)), folder)[1]:
+        for path in nearest(
+            (p for p in candidates if p.startswith(start) and p.endswith(tail)), folder
+        )[1]:
             if path != module.path:
                 yield Found(path_node(path), "string", line, f"script path {text!r} in a string")
 
     def _matching(self, pattern: str, star: str) -> list[str]:
-        """Modules that a pattern names; none for a bare ``*`` or ``sglang.*``, while one literal end such as ``*.foo`` is enough."""
+        """Modules that a pattern names; none for a bare ``*`` or ``sglang.*``, while one literal
+        end such as ``*.foo`` is enough.
+        """
         literal = pattern.removeprefix(_TOP).replace("*", "").replace(".", "")
         if len(literal) < _LITERALS or not _PATTERN.fullmatch(pattern):
             return []
@@ -164,7 +188,9 @@ class StringEdges:
         if key in self._said:
             return True
         near = {pattern for word in _ends(key) for pattern in self._patterns.get(word, ())}
-        return any(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) for pattern in near)
+        return any(
+            re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) for pattern in near
+        )
 
 
 def _ends(text: str) -> set[str]:

@@ -1,1 +1,3 @@
-"""What a tree offers to people: flags of its command lines and HTTP endpoints, by the syntax alone."""
+"""What a tree offers to people: flags of its command lines and HTTP endpoints, by the
+syntax alone.
+"""

@@ -1,5 +1,6 @@
-"""Compare what the command lines and HTTP servers of two trees take and answer, and tell by which rule they differ. Both trees
-are only read: nothing of them is imported."""
+"""Compare what the command lines and HTTP servers of two trees take and answer, and tell by which
+rule they differ. Both trees are only read: nothing of them is imported.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,9 @@ class Changed:
     offer: Offer
     """The one that is there, the old one of two."""
     kind: str
-    """``removed``, ``added``, ``choice removed``, ``choice added``, ``changed``, or the label of a part and ``changed``."""
+    """``removed``, ``added``, ``choice removed``, ``choice added``, ``changed``, or the label of a
+    part and ``changed``.
+    """
     before: str = ""
     after: str = ""
     new: Offer | None = None
@@ -49,14 +52,22 @@ def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
     before, after = (dict.fromkeys(each.choices or ()) if told else {} for each in (old, new))
     for choice in (choice for choice in before if choice not in after):
         yield Changed(old, "choice removed", choice.text, new=new, choice=choice)
-    yield from (Changed(old, "choice added", "", choice.text, new) for choice in after if choice not in before)
+    yield from (
+        Changed(old, "choice added", "", choice.text, new)
+        for choice in after
+        if choice not in before
+    )
     for (label, text), (_, other) in zip(old.parts, new.parts, strict=True):
         if text != other and not (told and label == "choices"):
             yield Changed(old, f"{label} changed".strip(), text, other, new)
 
 
-def compare_interfaces(before: Offered, after: Syntax, rules: Ruleset, folded: Folded, graph: Graph) -> Interface:
-    """Compare the interfaces of upstream and of the generated tree; folded modules, by path, tell which decisions took something away."""
+def compare_interfaces(
+    before: Offered, after: Syntax, rules: Ruleset, folded: Folded, graph: Graph
+) -> Interface:
+    """Compare the interfaces of upstream and of the generated tree; folded modules, by path, tell
+    which decisions took something away.
+    """
     # What is left of a text holds no word that the text did not hold.
     left = read_offered(after, before.modules)
     told = _Told(before.paths, folded, graph)
@@ -76,8 +87,12 @@ class _Told:
     folded: Folded
     graph: Graph
 
-    def differences(self, before: Sequence[Offer], after: Sequence[Offer], noun: str) -> Iterator[Difference]:
-        """Those of flags, or of endpoints; a command line that went as a whole, or a module of endpoints, is one."""
+    def differences(
+        self, before: Sequence[Offer], after: Sequence[Offer], noun: str
+    ) -> Iterator[Difference]:
+        """Those of flags, or of endpoints; a command line that went as a whole, or a module of
+        endpoints, is one.
+        """
         whole = {offer.group for offer in before} - {offer.group for offer in after}
         found = [*changes(before, after)]
         yield from (self._difference(change) for change in found if change.offer.group not in whole)
@@ -86,7 +101,9 @@ class _Told:
             first = min(offers, key=lambda offer: offer.line)
             count = f"{len(offers)} {noun}{'s' if len(offers) > 1 else ''}"
             rule = self._rule(first.module, first.line, first.end_line)
-            yield Difference(group, "(all)", "removed", count, "", rule, self._path(first.module), first.line)
+            yield Difference(
+                group, "(all)", "removed", count, "", rule, self._path(first.module), first.line
+            )
 
     def _difference(self, change: Changed) -> Difference:
         offer, choice, rule = change.offer, change.choice, UNEXPLAINED
@@ -109,16 +126,22 @@ class _Told:
 
 
 def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Folded) -> Iterator[Refused]:
-    by_attribute = grouped((name.lstrip("-").replace("-", "_"), flag) for flag in flags for name in flag.names)
+    by_attribute = grouped(
+        (name.lstrip("-").replace("-", "_"), flag) for flag in flags for name in flag.names
+    )
     # Only then what a flag of another name fills: an older name of a flag fills the same.
-    by_attribute = {flag.attribute: [flag] for flag in reversed(flags) if flag.attribute} | by_attribute
+    by_attribute = {
+        flag.attribute: [flag] for flag in reversed(flags) if flag.attribute
+    } | by_attribute
     # A rule for another release looks at nothing here.
     asked = looking(folded)
     for rule in rules.refusals:
         for attribute in rule.attributes if rule.id in asked else ():
             subject, where = attribute or rule.argument, ", ".join(rule.functions)
             # Of several programs with such a flag the one whose code looks.
-            named = sorted(by_attribute.get(attribute, ()), key=lambda flag: not where.startswith(flag.where))
+            named = sorted(
+                by_attribute.get(attribute, ()), key=lambda flag: not where.startswith(flag.where)
+            )
             if named:
                 subject, where = named[0].subject, named[0].where
             yield Refused(subject, rule.id, rule.values, rule.only, rule.instead, where)

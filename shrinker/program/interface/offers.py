@@ -1,7 +1,7 @@
 """What the command lines and HTTP servers of one tree take and answer, as it is written there.
 
-Flags, with their choices, are calls of `add_argument`, and annotated fields of dataclasses that become such calls; endpoints are functions that a
-decorator files under a path.
+Flags, with their choices, are calls of `add_argument`, and annotated fields of dataclasses that
+become such calls; endpoints are functions that a decorator files under a path.
 """
 
 import ast
@@ -17,7 +17,8 @@ from shrinker.values.outcome import Finding
 _FLAGS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
 _DERIVES = "add_cli_args"
-"""How the name of a function begins that makes flags of the fields of the class that it is given."""
+"""How the name of a function begins that makes flags of the fields of the class that it is given.
+"""
 _FIELDS = re.compile(rb": *A(?:nnotated)?\[")
 """What a module with fields that become flags writes."""
 _ANNOTATED = frozenset({"A", "Annotated"})
@@ -46,20 +47,28 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Offer:
-    """A flag, an endpoint, or a field of what is sent: equal where the same is written of it, wherever that stands."""
+    """A flag, an endpoint, or a field of what is sent: equal where the same is written of it,
+    wherever that stands.
+    """
 
     group: str
-    """The command line (module, and class or function below it) of a flag, the module of an endpoint: what goes as a whole is told as one."""
+    """The command line (module, and class or function below it) of a flag, the module of an
+    endpoint: what goes as a whole is told as one.
+    """
     subject: str
     """``--flag``, ``GET /path``, ``Model.field``."""
     names: tuple[str, ...] = ()
-    """Of a flag all of them, a computed one as it is written; of an endpoint method, path and environment variable."""
+    """Of a flag all of them, a computed one as it is written; of an endpoint method, path and
+    environment variable.
+    """
     parts: tuple[tuple[str, str], ...] = ()
     """What else is written of it, each part by its label."""
     choices: tuple[Choice, ...] | None = None
     """None where there are none, or the syntax does not tell them."""
     attribute: str = ""
-    """What a flag fills, where that is written: one of its names need not say so (``dest=``, ``cli_name=``)."""
+    """What a flag fills, where that is written: one of its names need not say so (``dest=``,
+    ``cli_name=``).
+    """
     module: str = field(compare=False)
     where: str = field(compare=False)
     """Module, and class or function below it."""
@@ -93,10 +102,16 @@ def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
 def _unread(
     syntax: Syntax, with_flags: Iterable[str], declaring: Iterable[str], read: Iterable[Offer]
 ) -> Iterator[Finding]:
-    """Classes with fields as a module that makes flags of fields wants them, none of which was read."""
+    """Classes with fields as a module that makes flags of fields wants them, none of which was
+    read.
+    """
     trees = ((module, syntax.tree(module)) for module in with_flags)
     bodies = ((module, node) for module, tree in trees if tree is not None for node in tree.body)
-    makers = {module for module, node in bodies if isinstance(node, Function) and node.name.startswith(_DERIVES)}
+    makers = {
+        module
+        for module, node in bodies
+        if isinstance(node, Function) and node.name.startswith(_DERIVES)
+    }
     seen = {(offer.module, offer.line) for offer in read}
     for module in declaring:
         known = (syntax.find(module, name) for name in (*_ANNOTATED, "Arg"))
@@ -107,20 +122,28 @@ def _unread(
             offers = [*_Reader(syntax, module).fields(node, f"{module}.{node.name}")]
             if offers and not any((module, offer.line) in seen for offer in offers):
                 message = (
-                    f"{len(offers)} fields of {node.name} are declared as flags, and no command line was read of it"
+                    f"{len(offers)} fields of {node.name} are declared as flags, and no command "
+                    "line was read of it"
                 )
                 yield Finding("interface", syntax.paths[module], node.lineno, message)
 
 
 def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
-    """Flags of the modules, positional arguments among them, in the order in which they stand; the subject is the first name."""
+    """Flags of the modules, positional arguments among them, in the order in which they stand; the
+    subject is the first name.
+    """
     found: list[Offer] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
             reader = _Reader(syntax, module)
             found += reader.block(tree.body, "", {})
             calls = (node for node in walk(tree) if isinstance(node, ast.Call))
-            given = [arg for call in calls if last_name(call.func).startswith(_DERIVES) for arg in call.args]
+            given = [
+                arg
+                for call in calls
+                if last_name(call.func).startswith(_DERIVES)
+                for arg in call.args
+            ]
             derived = {arg.id for arg in given if isinstance(arg, ast.Name)}
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
@@ -129,8 +152,11 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
     return found
 
 
-def _holders(syntax: Syntax, module: str, tree: ast.Module, node: ast.ClassDef) -> Iterator[tuple[str, ast.ClassDef]]:
-    """Classes whose fields become flags of the command line that is made of a class, each with its module.
+def _holders(
+    syntax: Syntax, module: str, tree: ast.Module, node: ast.ClassDef
+) -> Iterator[tuple[str, ast.ClassDef]]:
+    """Classes whose fields become flags of the command line that is made of a class, each with its
+    module.
 
     The class itself, its bases, and those that a display of the module puts together:
     ``NAMESPACES = [Model, Memory]``, from which a class gets its fields when the module is loaded.
@@ -155,7 +181,9 @@ class _Reader:
     module: str
 
     def block(self, body: Iterable[ast.AST], owner: str, local: Locals) -> Iterator[Offer]:
-        """Flags that calls below these pieces of syntax add, in a class or function of the module."""
+        """Flags that calls below these pieces of syntax add, in a class or function of the
+        module.
+        """
         for node in body:
             match node:
                 case ast.ClassDef():
@@ -175,16 +203,30 @@ class _Reader:
         for row in node.body:
             match row:
                 case ast.AnnAssign(
-                    target=ast.Name(id=name), annotation=ast.Subscript(slice=ast.Tuple(elts=[kind, *metadata]))
+                    target=ast.Name(id=name),
+                    annotation=ast.Subscript(slice=ast.Tuple(elts=[kind, *metadata])),
                 ) if last_name(row.annotation) in _ANNOTATED:
-                    arguments = [p for p in metadata if isinstance(p, ast.Call) and last_name(p.func) == "Arg"]
-                    helps = any(isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp) for part in metadata)
-                    given = {**(_given(arguments[-1]) if arguments else {}), "type": kind, "default": row.value}
+                    arguments = [
+                        p
+                        for p in metadata
+                        if isinstance(p, ast.Call) and last_name(p.func) == "Arg"
+                    ]
+                    helps = any(
+                        isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp)
+                        for part in metadata
+                    )
+                    given = {
+                        **(_given(arguments[-1]) if arguments else {}),
+                        "type": kind,
+                        "default": row.value,
+                    }
                     if not (arguments or helps) or _constant(given.get("no_cli")) is True:
                         continue
                     first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
                     others = given.get("aliases")
-                    aliases = map(_text, others.elts) if isinstance(others, ast.List | ast.Tuple) else ()
+                    aliases = (
+                        map(_text, others.elts) if isinstance(others, ast.List | ast.Tuple) else ()
+                    )
                     yield self._flag(row, where, (str(first), *aliases), given, {}, name)
 
     def _flag(
@@ -199,13 +241,22 @@ class _Reader:
         chosen, action = given.get("choices"), given.get("action")
         if action is not None and last_name(action) == _OR_NOT:
             names = (*names, *(f"--no-{name[2:]}" for name in names if name.startswith("--")))
-        others = (f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if v is not None and k not in _OWN)
-        texts = ("" if value is None else ast.unparse(value) for value in (chosen, given.get("default")))
+        others = (
+            f"{k}={ast.unparse(v)}"
+            for k, v in sorted(given.items())
+            if v is not None and k not in _OWN
+        )
+        texts = (
+            "" if value is None else ast.unparse(value) for value in (chosen, given.get("default"))
+        )
         return Offer(
             group=where,
             subject=names[0],
             names=names,
-            parts=(*zip(("choices", "default"), texts, strict=True), ("", ", ".join((*names[1:], *others)))),
+            parts=(
+                *zip(("choices", "default"), texts, strict=True),
+                ("", ", ".join((*names[1:], *others))),
+            ),
             choices=None if chosen is None else choices_of(self.syntax, self.module, chosen, local),
             attribute=attribute or str(_constant(given.get("dest")) or ""),
             module=self.module,
@@ -220,14 +271,20 @@ def _given(call: ast.Call) -> dict[str, ast.expr | None]:
 
 
 def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+    return (
+        node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        else ast.unparse(node)
+    )
 
 
 def _constant(node: ast.expr | None) -> object:
     return node.value if isinstance(node, ast.Constant) else None
 
 
-def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth: int = 0) -> tuple[Choice, ...] | None:
+def choices_of(
+    syntax: Syntax, module: str, node: ast.expr, local: Locals, depth: int = 0
+) -> tuple[Choice, ...] | None:
     """The values in their order; None where the syntax does not tell all of them."""
     bound: tuple[str, ast.expr | ast.ClassDef] | None = None
     match node:
@@ -237,7 +294,9 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
             written = [key for key in keys if key is not None]
             return choices_of(syntax, module, ast.List(written), local) if written == keys else None
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            one, other = (choices_of(syntax, module, part, local, depth + 1) for part in (left, right))
+            one, other = (
+                choices_of(syntax, module, part, local, depth + 1) for part in (left, right)
+            )
             return None if one is None or other is None else (*one, *other)
         case (
             ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[inner], keywords=[])
@@ -248,7 +307,11 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
             bound = (module, local[name]) if name in local else syntax.find(module, name)
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             found = syntax.find(module, owner)
-            value = values_of(found[1].body).get(name) if found and isinstance(found[1], ast.ClassDef) else None
+            value = (
+                values_of(found[1].body).get(name)
+                if found and isinstance(found[1], ast.ClassDef)
+                else None
+            )
             bound = (found[0], value) if found and value is not None else None
     if bound is None or isinstance(bound[1], ast.ClassDef) or depth > _MOST_DEEP:
         return None
@@ -256,23 +319,37 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
 
 
 def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
-    """Endpoints of the modules, sorted: one method of one path each, whichever function of the module answers. Their names are method, path
-    and the environment variable that names the path, whose default that is then. ``*`` is a method or path that the code computes; the path
-    is empty where only the environment names it. The first line is that of the first decorator."""
+    """Endpoints of the modules, sorted: one method of one path each, whichever function of the
+    module answers. Their names are method, path and the environment variable that names the path,
+    whose default that is then. ``*`` is a method or path that the code computes; the path is empty
+    where only the environment names it. The first line is that of the first decorator.
+    """
     trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
-    functions = ((module, node) for module, tree in trees for node in walk(tree) if isinstance(node, Function))
-    return sorted(offer for module, node in functions for offer in _of_function(syntax, module, node))
+    functions = (
+        (module, node)
+        for module, tree in trees
+        for node in walk(tree)
+        if isinstance(node, Function)
+    )
+    return sorted(
+        offer for module, node in functions for offer in _of_function(syntax, module, node)
+    )
 
 
 def _of_function(syntax: Syntax, module: str, node: Function) -> Iterator[Offer]:
     for decorator in node.decorator_list:
         match decorator:
             case ast.Call(func=ast.Attribute(attr=verb), args=args) if verb in _VERBS:
-                first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
+                first = next(
+                    (k.value for k in decorator.keywords if k.arg == "path"),
+                    args[0] if args else None,
+                )
                 if first is None or (place := _path(syntax, module, first)) is None:
                     continue
                 path, environment = place
-                named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
+                named = (path or "(no default)") + (
+                    f" or what {environment} names" if environment else ""
+                )
                 for method in [verb.upper()] if verb != "api_route" else _methods(decorator):
                     yield Offer(
                         group=module,
@@ -301,15 +378,21 @@ def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None
     match node:
         case ast.Constant(value=str(text)):
             return (text, "") if text.startswith("/") or text == "" else None
-        case ast.Call(func=function, args=[ast.Constant(value=str(name))]) if _is_environment(function):
-            return "", name
-        case ast.Call(func=function, args=[ast.Constant(value=str(name)), ast.Constant(value=str(default))]) if (
-            _is_environment(function) and default.startswith("/")
+        case ast.Call(func=function, args=[ast.Constant(value=str(name))]) if _is_environment(
+            function
         ):
+            return "", name
+        case ast.Call(
+            func=function, args=[ast.Constant(value=str(name)), ast.Constant(value=str(default))]
+        ) if _is_environment(function) and default.startswith("/"):
             return default, name
         case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None:
             where, value = bound
-            return ("*", "") if isinstance(value, ast.Name | ast.ClassDef) else _path(syntax, where, value)
+            return (
+                ("*", "")
+                if isinstance(value, ast.Name | ast.ClassDef)
+                else _path(syntax, where, value)
+            )
         case ast.Name() | ast.JoinedStr():
             return "*", ""
     return None

@@ -1,5 +1,7 @@
-"""Lines that go with the operators and sources that nothing reaches (registrations, declarations, entries of build lists), with the macros
-that no build defines, and with the sources of what Cargo.toml builds on request: benches, tests and examples."""
+"""Lines that go with the operators and sources that nothing reaches (registrations, declarations,
+entries of build lists), with the macros that no build defines, and with the sources of what
+Cargo.toml builds on request: benches, tests and examples.
+"""
 
 import posixpath
 import tomllib
@@ -19,7 +21,9 @@ Placed = Iterator[tuple[str, Cut]]
 
 
 def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> Placed:
-    """Branches of the preprocessor that no build reads, of kept files; of macros that no build defines, each with the rule that says so."""
+    """Branches of the preprocessor that no build reads, of kept files; of macros that no build
+    defines, each with the rule that says so.
+    """
     for path in (path for path in kept if suffix(path) in SOURCES and undefined):
         for branch in refuted_lines(tree.read(path), undefined):
             rules = {undefined[name] for name in branch.macros}
@@ -27,7 +31,9 @@ def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[s
 
 
 def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
-    """What goes of kept files of a library; `said` are words of all kept files that are no sources of it."""
+    """What goes of kept files of a library; `said` are words of all kept files that are no sources
+    of it.
+    """
     sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
     offered = [*_offered(reach, sources)]
     yield from offered
@@ -39,7 +45,9 @@ def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
 
 
 def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
-    """Registrations of operators that are gone, and declarations of functions that only those offered, where no kept source mentions them."""
+    """Registrations of operators that are gone, and declarations of functions that only those
+    offered, where no kept source mentions them.
+    """
     stay = {word for source in sources.values() for word in source.words}
     offered: set[str] = set()
     for name, places in reach.registered.items():
@@ -49,7 +57,9 @@ def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
             if path in sources:
                 yield path, Cut(*each.lines, f"operator {name}")
     gone = offered - stay
-    for path, declared in ((path, each) for path, source in sources.items() for each in source.declarations):
+    for path, declared in (
+        (path, each) for path, source in sources.items() for each in source.declarations
+    ):
         if declared.name in gone and declared.lines.first:
             yield path, Cut(*declared.lines, f"function {declared.name}")
 
@@ -57,9 +67,13 @@ def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
 def _definitions(
     sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]
 ) -> Placed:
-    """Definitions that nothing names but such definitions: all that have one name, or none of them."""
+    """Definitions that nothing names but such definitions: all that have one name, or none
+    of them.
+    """
     live = {*said}.union(*(source.outside for source in sources.values()))
-    for path, offer in ((path, offer) for path, source in sources.items() for offer in source.registrations):
+    for path, offer in (
+        (path, offer) for path, source in sources.items() for offer in source.registrations
+    ):
         if (path, offer.lines.first) not in gone:
             live.update((offer.name, *offer.functions))
     left = [(path, each) for path, source in sources.items() for each in source.definitions]
@@ -78,7 +92,9 @@ _FOLDERS = {"bench": "benches", "test": "tests", "example": "examples"}
 
 
 def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Placed:
-    """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and this tree has not."""
+    """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and
+    this tree has not.
+    """
     for path in (path for path in graph.kept if path.rpartition("/")[2] == "Cargo.toml"):
         rows = tree.read(path).decode("utf-8", "replace").split("\n")
         for first, after, kind, target in _targets(rows):

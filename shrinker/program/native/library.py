@@ -1,8 +1,9 @@
-"""One kernel library as its build sees it: sources, what they include, and the build lists that name them. And from the operators that kept
-code names to the sources that define them, and to all that those need.
+"""One kernel library as its build sees it: sources, what they include, and the build lists that
+name them. And from the operators that kept code names to the sources that define them, and to all
+that those need.
 
-A source needs what it includes, and every compiled source that may define a function which it mentions. Names decide, not types: what
-two sources call alike keeps both.
+A source needs what it includes, and every compiled source that may define a function which it
+mentions. Names decide, not types: what two sources call alike keeps both.
 """
 
 import posixpath
@@ -27,7 +28,12 @@ from shrinker.values.upstream import UpstreamTree
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
 SOURCES = COMPILED | frozenset({"cuh", "h", "hh", "hpp", "hxx", "inl", "inc", "ipp"})
 """Suffixes of what a compiler of C++ or CUDA reads."""
-_OWN = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR", "PROJECT_SOURCE_DIR", "CMAKE_SOURCE_DIR")
+_OWN = (
+    "CMAKE_CURRENT_SOURCE_DIR",
+    "CMAKE_CURRENT_LIST_DIR",
+    "PROJECT_SOURCE_DIR",
+    "CMAKE_SOURCE_DIR",
+)
 _HERE = (*(f"${{{name}}}/" for name in _OWN), "./")
 _FEWEST = 3
 """Letters that a macro must spell out for a name that it puts together to be looked for."""
@@ -51,14 +57,23 @@ class Library:
     """Everything of one library that its rule keeps, before anything of it goes."""
 
     def __init__(
-        self, tree: UpstreamTree, rule: Companion, kept: Collection[str], undefined: Collection[str], cache: Cache
+        self,
+        tree: UpstreamTree,
+        rule: Companion,
+        kept: Collection[str],
+        undefined: Collection[str],
+        cache: Cache,
     ) -> None:
-        """Read the sources and build lists of a library; the folder of its Python is no part of the build."""
+        """Read the sources and build lists of a library; the folder of its Python is no part of the
+        build.
+        """
         self.tree = tree
         paths = sorted(path for path in kept if path.startswith(f"{rule.sources}/"))
         own = [path for path in paths if suffix(path) in SOURCES]
         files = by_base(own)
-        builds = [path for path in paths if _is_build(path) and not path.startswith(f"{rule.folder}/")]
+        builds = [
+            path for path in paths if _is_build(path) and not path.startswith(f"{rule.folder}/")
+        ]
         layer = cache.layer("native sources", *sorted(undefined))
         keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
 
@@ -66,9 +81,13 @@ class Library:
             return without_refuted(tree.read(path), undefined)
 
         def includes(path: str) -> Iterator[tuple[str, int]]:
-            return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True)
+            return included(
+                read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True
+            )
 
-        self.sources: dict[str, NativeSource] = layer.each(keys, lambda path: read_native(read(path)))
+        self.sources: dict[str, NativeSource] = layer.each(
+            keys, lambda path: read_native(read(path))
+        )
         self.includes = {path: tuple(includes(path)) for path in own}
         """Of each source the sources that it includes, with the line."""
         self.texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
@@ -86,19 +105,34 @@ class Library:
 def _is_build(path: str) -> bool:
     """True for a file that a build reads; no document."""
     name = path.rpartition("/")[2]
-    return name in ("CMakeLists.txt", "Makefile") or suffix(path) in ("cmake", "toml", "sh", "py", "cfg", "in")
+    return name in ("CMakeLists.txt", "Makefile") or suffix(path) in (
+        "cmake",
+        "toml",
+        "sh",
+        "py",
+        "cfg",
+        "in",
+    )
 
 
-def _entries(folder: str, texts: Mapping[str, str], sources: frozenset[str]) -> dict[str, tuple[Entry, ...]]:
+def _entries(
+    folder: str, texts: Mapping[str, str], sources: frozenset[str]
+) -> dict[str, tuple[Entry, ...]]:
     found = defaultdict[str, list[Entry]](list)
-    lists = (path for path in texts if path.rpartition("/")[2] == "CMakeLists.txt" or suffix(path) == "cmake")
+    lists = (
+        path
+        for path in texts
+        if path.rpartition("/")[2] == "CMakeLists.txt" or suffix(path) == "cmake"
+    )
     commands = [(path, command) for path in lists for command in read_cmake(texts[path])]
     for path, command in commands:
         # A list that another one includes sees that one's folder.
         around = [path.rpartition("/")[0], folder]
         globs = command.name == "file" and any(a.text.startswith("GLOB") for a in command.arguments)
         for argument in command.arguments:
-            entry = Entry(path, argument.line, argument.alone, globs, (command.line, len(command.arguments)))
+            entry = Entry(
+                path, argument.line, argument.alone, globs, (command.line, len(command.arguments))
+            )
             for named in _named(argument.text, around, sources, globs=globs):
                 found[named].append(entry)
     return {path: tuple(entries) for path, entries in sorted(found.items())}
@@ -111,7 +145,11 @@ def _named(text: str, around: list[str], sources: frozenset[str], *, globs: bool
     if not globs:
         paths = (posixpath.normpath(posixpath.join(folder, text)) for folder in around)
         return [*dict.fromkeys(path for path in paths if path in sources)]
-    return [path for path in sorted(sources) if any(fnmatchcase(path, f"{folder}/{text}") for folder in around)]
+    return [
+        path
+        for path in sorted(sources)
+        if any(fnmatchcase(path, f"{folder}/{text}") for folder in around)
+    ]
 
 
 # What is reached
@@ -132,18 +170,33 @@ class NativeReach:
         compiled = library.compiled
         built = sorted({each for path in compiled for each in library.closure(path)})
         rows = ((path, each) for path in built for each in library.sources[path].registrations)
-        self.registered = grouped((registration.name, (path, registration)) for path, registration in rows)
-        """Registrations by the name of the operator; what no build list leads to registers nothing."""
-        self._defining = grouped((name, path) for path in compiled for name in self._of(path, "defined"))
+        self.registered = grouped(
+            (registration.name, (path, registration)) for path, registration in rows
+        )
+        """Registrations by the name of the operator; what no build list leads to registers nothing.
+        """
+        self._defining = grouped(
+            (name, path) for path in compiled for name in self._of(path, "defined")
+        )
         """Compiled sources by the names that they, or what they include, may define."""
-        self._methods = grouped((name, path) for path in compiled for name in self._of(path, "methods"))
+        self._methods = grouped(
+            (name, path) for path in compiled for name in self._of(path, "methods")
+        )
         """Compiled sources by the methods that they define outside of the class."""
-        self._mentioning = grouped((name, path) for path in compiled for name in library.sources[path].words)
-        """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
+        self._mentioning = grouped(
+            (name, path) for path in compiled for name in library.sources[path].words
+        )
+        """Compiled sources by the names that they themselves mention: macros define what no grammar
+        sees.
+        """
         for path in self._fixed(named):
             self._keep(path)
         # Or their registration shares its lines with something else.
-        uncut = (name for name, places in self.registered.items() if not all(each.lines.first for _, each in places))
+        uncut = (
+            name
+            for name, places in self.registered.items()
+            if not all(each.lines.first for _, each in places)
+        )
         self._name((*words, *uncut))
         while self._stack:
             self._visit(self._stack.pop())
@@ -155,12 +208,20 @@ class NativeReach:
         """Union over a source and all that it includes."""
         if (path, what) not in self._unions:
             sources = (self.library.sources[each] for each in self.library.closure(path))
-            self._unions[path, what] = frozenset().union(*(getattr(source, what) for source in sources))
+            self._unions[path, what] = frozenset().union(
+                *(getattr(source, what) for source in sources)
+            )
         return self._unions[path, what]
 
     def _fixed(self, named: Collection[str]) -> Iterator[str]:
-        """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
-        scripts = [text for path, text in self.library.texts.items() if not path.endswith((".cmake", "CMakeLists.txt"))]
+        """Sources that stay whatever is reached: what they do counts, or how they are named cannot
+        be cut.
+        """
+        scripts = [
+            text
+            for path, text in self.library.texts.items()
+            if not path.endswith((".cmake", "CMakeLists.txt"))
+        ]
         for path, source in self.library.sources.items():
             compiled, entries = path in self.library.compiled, self.library.entries.get(path, ())
             if (
@@ -173,7 +234,11 @@ class NativeReach:
 
     def _emptied(self) -> Iterator[str]:
         """Sources of build commands of which nothing would be left."""
-        left = ((path, entries) for path, entries in self.library.entries.items() if path not in self.kept)
+        left = (
+            (path, entries)
+            for path, entries in self.library.entries.items()
+            if path not in self.kept
+        )
         named = ((path, entry) for path, entries in left for entry in entries if not entry.glob)
         commands = grouped(((entry.path, entry.command), path) for path, entry in named)
         for (_, (_, size)), paths in sorted(commands.items()):
@@ -196,12 +261,18 @@ class NativeReach:
         for name in sorted(self.registered.keys() & set(words) - self.operators):
             self.operators.add(name)
             for path, registration in self.registered[name]:
-                defining = (each for function in registration.functions for each in self._definitions(function, path))
+                defining = (
+                    each
+                    for function in registration.functions
+                    for each in self._definitions(function, path)
+                )
                 for target in (path, *defining):
                     self._need(f"operator:{name}", target, "registration", path, registration.line)
 
     def _definitions(self, name: str, source: str) -> list[str]:
-        """Compiled sources that may define a function which another one needs; none for what a third party defines."""
+        """Compiled sources that may define a function which another one needs; none for what a
+        third party defines.
+        """
         if name in self._defining or name not in self._of(source, "promised"):
             return self._defining.get(name, [])
         return [path for path in self._mentioning.get(name, ()) if path != source]
@@ -215,7 +286,9 @@ class NativeReach:
                 self._need(file_node(path), target, "call", path, self._line(path, name))
 
     def _line(self, path: str, name: str) -> int:
-        """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
+        """Where a source, or else what it includes, first mentions a name; 1 where it is put
+        together.
+        """
         word = re.compile(rb"\b%s\b" % name.encode())
         for data in map(self.library.tree.read, self.library.closure(path)):
             if found := word.search(data):
@@ -223,21 +296,42 @@ class NativeReach:
         return 1
 
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
-        """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""
+        """Functions that a compiled source may call in another one: what it mentions, and sees a
+        declaration of.
+        """
         words, promised = self._of(path, "words"), self._of(path, "promised")
-        pasted = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
+        pasted = {
+            pair
+            for each in self.library.closure(path)
+            for pair in self.library.sources[each].pasted
+        }
         named = words | pasted_names(self._defining, pasted, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        found |= {member: self._methods[member] for member in self._of(path, "members") & self._methods.keys()}
+        found |= {
+            member: self._methods[member]
+            for member in self._of(path, "members") & self._methods.keys()
+        }
         for name, targets in sorted(found.items()):
             yield from ((name.rpartition("::")[2], target) for target in targets if target != path)
 
 
-def pasted_names(names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]) -> set[str]:
-    """Those of some names of functions that macros may put together, by `NativeSource.pasted`, of words that their sources say."""
+def pasted_names(
+    names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]
+) -> set[str]:
+    """Those of some names of functions that macros may put together, by `NativeSource.pasted`, of
+    words that their sources say.
+    """
     fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
-    found = {name for name in names if any(name.startswith(b) and name.endswith(a) and name != b + a for b, a in fixed)}
+    found = {
+        name
+        for name in names
+        if any(name.startswith(b) and name.endswith(a) and name != b + a for b, a in fixed)
+    }
     if len(fixed) < len(patterns):
         # Two parameters side by side: both parts stand somewhere.
-        found |= {name for name in names if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))}
+        found |= {
+            name
+            for name in names
+            if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))
+        }
     return found

@@ -1,4 +1,6 @@
-"""Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
+"""Packages that travel beside the served one, with the kernels that they offer: what kept code
+reaches of both stays.
+"""
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,8 +26,9 @@ from shrinker.values.upstream import UpstreamTree
 
 Spans = Mapping[str, frozenset[Span]]
 Fold = Callable[[Collection[str], Spans | None, Spans | None], dict[str, FoldedModule]]
-"""Folds the companions among some paths; without what nothing names where that is given, and with the
-imports that then load their modules alone; else with their units."""
+"""Folds the companions among some paths; without what nothing names where that is given, and with
+the imports that then load their modules alone; else with their units.
+"""
 _OPERATORS = "torch.ops"
 _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
@@ -34,14 +37,18 @@ _NO_IMPORT = "no kept code imports or names it"
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
-    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph,
-    which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files
-    that are no Python, each with the path."""
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path,
+    hold nothing any more that goes: the graph, which had all that rules keep of the companions,
+    without what goes; the companions that are left, by path; and lines that go of files that are no
+    Python, each with the path.
+    """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
     loads: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, _Callers, Search]] = []
-    named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))
+    named = frozenset(
+        edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:")
+    )
     whole = fold(graph.kept, None, None) if with_sources else {}
     gone: dict[str, str] = {}
     for rule in with_sources:
@@ -53,7 +60,9 @@ def prune_companions(
         if callers.undecided:
             continue
         # Tools ask any package for these, such as its version.
-        special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
+        special = {
+            name for module in own.values() for name, _ in module.defines if is_special(name)
+        }
         words = callers.words | special
         search = search_modules(own, Outside(rules, words=((words, words),)))
         dead |= dead_spans(search, {module.module for module in own.values()})
@@ -74,12 +83,18 @@ def prune_companions(
         reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
-        words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
+        words = frozenset().union(
+            *(_said_in(tree, path, modules, _package(rule)) for path in outside)
+        )
         cuts += library_cuts(reach, words)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
-        empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
+        empty = (
+            path
+            for path, module in wrappers.items()
+            if not module.defines and not module.is_package
+        )
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
         edges += [*new, *reach.edges]
     companions = {path: module for path, module in companions.items() if path not in gone}
@@ -93,10 +108,17 @@ def _package(rule: Companion) -> str:
 class _Callers:
     """Kept code outside of a library that names its package."""
 
-    def __init__(self, tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str) -> None:
-        """Of a library in the folder `apart` with a package of this top-level name; `folded` are modules of the served package with nothing in
-        them that goes."""
-        beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+    def __init__(
+        self, tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str
+    ) -> None:
+        """Of a library in the folder `apart` with a package of this top-level name; `folded` are
+        modules of the served package with nothing in them that goes.
+        """
+        beside = (
+            path
+            for path in graph.kept
+            if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/")
+        )
         said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
         found: dict[str, frozenset[str]] = {}
         self.undecided: list[Uncertain] = []
@@ -105,16 +127,22 @@ class _Callers:
         names = {package}
         while names:
             # A module that gets the package under another name need not say this one.
-            fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+            fresh = {
+                path: words
+                for path, words in said.items()
+                if path not in found and not names.isdisjoint(words)
+            }
             found |= fresh
             names = set()
             nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
             for path, node in nodes:
                 match node:
                     case ast.Import(names=aliases):
-                        names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
-                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
-                        name, ast.Constant
+                        names.update(
+                            a.asname for a in aliases if a.asname and _top(a.name) == package
+                        )
+                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if (
+                        not isinstance(name, ast.Constant)
                     ):
                         spoken = dotted(target)
                         if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
@@ -130,8 +158,9 @@ class _Callers:
 
 
 def _said_in(tree: UpstreamTree, path: str, folded: Folded, package: str) -> frozenset[str]:
-    """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
-    that upstream wrote, but for comments."""
+    """All words of a kept file: of a folded module those that are left, and where it imports names
+    of a package from; of any other file those that upstream wrote, but for comments.
+    """
     if (module := folded.get(path)) is None:
         return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
     sources = (site.module.split(".") for site in module.imports if _top(site.module) == package)
@@ -148,11 +177,15 @@ def _top(name: str) -> str:
 
 
 def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict[str, int]:
-    """The first line of a Python file that names each of some operators as one; of those that it names."""
+    """The first line of a Python file that names each of some operators as one; of those that it
+    names.
+    """
     found: dict[str, int] = {}
     for node in _nodes(tree, path):
         match node:
-            case ast.Attribute(attr=name, lineno=line) if name in names and dotted(node).startswith(_OPERATORS):
+            case ast.Attribute(attr=name, lineno=line) if name in names and dotted(node).startswith(
+                _OPERATORS
+            ):
                 pass
             case ast.Constant(value=str() as text, lineno=line):
                 name = text.rpartition("::")[2]
@@ -164,11 +197,16 @@ def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dic
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
-    """The graph without some files; the edges take the place of the rule that named whole folders."""
+    """The graph without some files; the edges take the place of the rule that named whole
+    folders.
+    """
     if not gone and not edges:
         return graph
     nodes = {file_node(path) for path in gone}
-    stay, new = ([e for e in some if e.dst not in nodes and e.src not in nodes] for some in (graph.edges, edges))
+    stay, new = (
+        [e for e in some if e.dst not in nodes and e.src not in nodes]
+        for some in (graph.edges, edges)
+    )
     explained = {edge.dst for edge in new}
     by_rule = {edge for edge in stay if edge.dst in explained and edge.kind == "root"}
     first, _ = first_reasons(dict.fromkeys([*(e for e in stay if e not in by_rule), *new], ""))
@@ -176,18 +214,30 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
     merged = sorted({*(e for e in stay if e not in by_rule or e.dst not in first), *new})
     first, _ = first_reasons(dict.fromkeys(merged, ""))
     kept = {
-        path: first[node].reason if (node := file_node(path)) in explained and node in first else reason
+        path: first[node].reason
+        if (node := file_node(path)) in explained and node in first
+        else reason
         for path, reason in graph.kept.items()
         if path not in gone
     }
-    removed = {**graph.removed, **{path: Removal(UNREACHABLE, reason) for path, reason in gone.items()}}
+    removed = {
+        **graph.removed,
+        **{path: Removal(UNREACHABLE, reason) for path, reason in gone.items()},
+    }
     return replace(graph, edges=tuple(merged), kept=kept, removed=dict(sorted(removed.items())))
 
 
 def _wrapper_edges(
-    tree: UpstreamTree, graph: Graph, search: Search, callers: _Callers, wrappers: Folded, operators: Collection[str]
+    tree: UpstreamTree,
+    graph: Graph,
+    search: Search,
+    callers: _Callers,
+    wrappers: Folded,
+    operators: Collection[str],
 ) -> Iterator[Edge]:
-    """From names that kept code imports to the files of the library's package, and from all of these to operators that are reached."""
+    """From names that kept code imports to the files of the library's package, and from all of
+    these to operators that are reached.
+    """
     paths = {module.module: path for path, module in wrappers.items()}
     for kernel in sorted({edge.dst for edge in graph.edges if edge.dst.startswith("kernel:")}):
         module, _, name = kernel.removeprefix("kernel:").rpartition(".")
@@ -197,7 +247,9 @@ def _wrapper_edges(
         for touch in search.types.imported(module, name).touches if module in paths else ():
             if touch.kind == "unit" and touch.module in paths:
                 line = search.program.unit(touch.key).span.line
-                yield Edge(kernel, file_node(paths[touch.module]), "import", paths[touch.module], line)
+                yield Edge(
+                    kernel, file_node(paths[touch.module]), "import", paths[touch.module], line
+                )
     for path, wrapper in wrappers.items():
         for site in wrapper.imports:
             target = paths.get(site.module)

@@ -1,5 +1,8 @@
-"""From the kept modules and their file graph to what may go: the one entry to this package. And what is decided once nothing else is left
-to visit: imports that must run, methods that only code outside can be for."""
+"""From the kept modules and their file graph to what may go: the one entry to this package.
+
+And what is decided once nothing else is left to visit: imports that must run, methods that only
+code outside can be for.
+"""
 
 import re
 import sys
@@ -26,23 +29,42 @@ _DEEP = 20_000
 
 
 def search_symbols(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, named: Named, more: Iterable[str]
+    tree: UpstreamTree,
+    rules: Ruleset,
+    graph: Graph,
+    folded: Folded,
+    named: Named,
+    more: Iterable[str],
 ) -> Search:
-    """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
-    loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
+    """Everything that the roots can reach, of every kept module, by path with its units; `more`
+    modules stay whatever it finds.
+    """
+    loading = [
+        (edge, edge.dst.removeprefix("module:"))
+        for edge in graph.edges
+        if edge.dst.startswith("module:")
+    ]
     modules = {module.module for module in folded.values()}
     top = {module.partition(".")[0] for module in modules}
     others = (path for path in graph.kept if path.endswith((".py", ".pyi")) and path not in folded)
     texts = ((path, tree.read(path).decode("utf-8", "replace")) for path in others)
-    asking = [(path, without_comments(path, t)) for path, t in texts if not top.isdisjoint(_IMPORTED.findall(t))]
+    asking = [
+        (path, without_comments(path, t))
+        for path, t in texts
+        if not top.isdisjoint(_IMPORTED.findall(t))
+    ]
     targets = (target.partition(":") for target in tree.declared.scripts.values())
     outside = Outside(
         rules,
         # Of several the first.
         roots={name: edge.src for edge, name in reversed(loading) if edge.kind in ("root", "keep")},
         words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
-        data=frozenset().union(*(names_in_data(tree.read(path)) for path in graph.kept if path.endswith(_SETTINGS))),
-        scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
+        data=frozenset().union(
+            *(names_in_data(tree.read(path)) for path in graph.kept if path.endswith(_SETTINGS))
+        ),
+        scripts=frozenset(
+            (module, path) for module, _, path in targets if module in modules and path
+        ),
         edges=grouped(
             (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
             for edge, name in loading
@@ -55,8 +77,13 @@ def search_symbols(
 
 
 def search_modules(folded: Folded, outside: Outside) -> Search:
-    """Everything that what is outside of some modules, by path with their units, can reach in them."""
-    inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
+    """Everything that what is outside of some modules, by path with their units, can reach
+    in them.
+    """
+    inert = {
+        *sys.stdlib_module_names,
+        *(name for rule in outside.rules.outsides for name in rule.inert),
+    }
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
@@ -77,7 +104,9 @@ def search_modules(folded: Folded, outside: Outside) -> Search:
 
 
 def _settle_imports(search: Search) -> bool:
-    """Keep one name of each import that must run for what it loads; True when there was something to do."""
+    """Keep one name of each import that must run for what it loads; True when there was something
+    to do.
+    """
     found, program = False, search.program
     acting = search.acting()
     setting = search.setting()
@@ -88,25 +117,41 @@ def _settle_imports(search: Search) -> bool:
         beside = set(loading.direct(name))
         before = loading.before(name) | {name}
         above: list[str] = []
-        imports = [(key, unit) for key, unit in program.modules[name].keyed if unit.kind == "import"]
-        running = {_statement(unit) for key, unit in imports if key in search.live or key in search.alone}
+        imports = [
+            (key, unit) for key, unit in program.modules[name].keyed if unit.kind == "import"
+        ]
+        running = {
+            _statement(unit) for key, unit in imports if key in search.live or key in search.alone
+        }
         for key, unit in imports:
             if "typing" in unit.flags:
                 continue
             loads = program.loads(*unit.imports[0][:2])
             if key not in search.live and key not in search.alone:
-                # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
+                # That a module is loaded elsewhere says nothing of when: a function may do it,
+                # which nothing calls.
                 targets = [t for t in loads if t not in beside]
-                # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
+                # From outside the tree a name goes that dead code used, so that it is there for its
+                # use, while another one stays.
                 foreign = any(map(program.is_foreign, loads)) and not (
-                    _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
+                    _statement(unit) in running
+                    and _is_used_by_dead_code(search, name, unit.names[0])
                 )
                 read = search.read_submodules(unit)
                 source = unit.imports[0][0]
                 same = {source, *enclosing(source)} if _statement(unit) in running else set()
-                read = [each for each in read if each not in same and not loading.is_done(each, before, above)]
+                read = [
+                    each
+                    for each in read
+                    if each not in same and not loading.is_done(each, before, above)
+                ]
                 fails = program.is_missing(*unit.imports[0][:2])
-                if foreign or fails or read or any(loading.matters(t, before, above, beside) for t in targets):
+                if (
+                    foreign
+                    or fails
+                    or read
+                    or any(loading.matters(t, before, above, beside) for t in targets)
+                ):
                     reason = Reason(f"module:{name}", "import", unit.span.line)
                     if foreign or fails or not _may_load_alone(search, name, unit):
                         search.keep(key, reason)
@@ -131,12 +176,18 @@ def _may_load_alone(search: Search, module: str, unit: Symbol) -> bool:
     """
     source, name, _ = unit.imports[0]
     program = search.program
-    if unit.parent >= 0 or source not in program.modules or name not in program.modules[source].symbols:
+    if (
+        unit.parent >= 0
+        or source not in program.modules
+        or name not in program.modules[source].symbols
+    ):
         return False
     if source == module or f"{source}.{name}" in program.loads(source, name):
         return False
     top = source.partition(".")[0]
-    return all("whole" in program.unit(key).flags for key in program.modules[module].symbols.get(top, ()))
+    return all(
+        "whole" in program.unit(key).flags for key in program.modules[module].symbols.get(top, ())
+    )
 
 
 def _statement(unit: Symbol) -> tuple[int, str, int]:
@@ -152,7 +203,9 @@ def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
 
 
 def _settle_unnamed(search: Search) -> bool:
-    """A public method that no code of upstream names is there for code outside: it stays with its class."""
+    """A public method that no code of upstream names is there for code outside: it stays with its
+    class.
+    """
     names = frozenset(
         name
         for owner, members in search.program.members.items()
@@ -169,8 +222,10 @@ def _settle_unnamed(search: Search) -> bool:
 
 
 def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
-    """What nothing live can name, by path of its loaded module: statements and imported names, of a dead class or block only itself, and
-    entries of ``__all__``; of all modules of upstream, by dotted name, once the search ran."""
+    """What nothing live can name, by path of its loaded module: statements and imported names, of a
+    dead class or block only itself, and entries of ``__all__``; of all modules of upstream, by
+    dotted name, once the search ran.
+    """
     out: dict[str, frozenset[Span]] = {}
     for name, module in search.program.modules.items():
         if name not in search.loaded:
@@ -190,14 +245,18 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
 
 
 def loading_spans(search: Search) -> dict[str, frozenset[Span]]:
-    """Imported names that nothing live can name and of which the module is loaded all the same, by path."""
+    """Imported names that nothing live can name and of which the module is loaded all the same, by
+    path.
+    """
     modules = search.program.modules
     found = grouped((modules[key[0]].path, search.program.unit(key).span) for key in search.alone)
     return {path: frozenset(spans) for path, spans in found.items()}
 
 
 def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[str]:
-    """Modules in which something is live although an earlier search found it dead, by path: it stays for what its import loads."""
+    """Modules in which something is live although an earlier search found it dead, by path: it
+    stays for what its import loads.
+    """
     live = ((search.program.modules[key[0]], search.program.unit(key).span) for key in search.live)
     return frozenset(module.name for module, span in live if span in dead.get(module.path, ()))
 

@@ -1,4 +1,6 @@
-"""Code that goes through names: of modules, classes and objects that it reaches, and of what is handed to it."""
+"""Code that goes through names: of modules, classes and objects that it reaches, and of what is
+handed to it.
+"""
 
 import re
 from collections import defaultdict
@@ -38,14 +40,32 @@ class Listing(SpelledNames):
         return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
-        """The unit may look up any name of something: a private one only where it looks at all names, or where its module has a text that the
-        name begins with. What is handed to it to be looked up is a name that somebody writes, and nobody but its owner writes a private one."""
+        """The unit may look up any name of something: a private one only where it looks at all
+        names, or where its module has a text that the name begins with. What is handed to it to be
+        looked up is a name that somebody writes, and nobody but its owner writes a private one.
+        """
         owner = self.owner(key)
-        begun = tuple(t for each in self.program.modules[key[0]].units for t, _ in each.texts if _PRIVATE.match(t))
-        paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
-        tabled = ((path, line) for path, table, line in unit.tabled if not self._is_spelled_out(key, table))
+        begun = tuple(
+            t
+            for each in self.program.modules[key[0]].units
+            for t, _ in each.texts
+            if _PRIVATE.match(t)
+        )
+        paths = [
+            *((path, line, ("",)) for path, line in unit.enumerates),
+            *((*each, begun) for each in unit.open),
+        ]
+        tabled = (
+            (path, line)
+            for path, table, line in unit.tabled
+            if not self._is_spelled_out(key, table)
+        )
         paths += [(path, line, ("",)) for path, line in tabled]
-        handed = ((path, line) for path, *places, line in unit.by_parameter if not self._callers_spell_out(key, places))
+        handed = (
+            (path, line)
+            for path, *places, line in unit.by_parameter
+            if not self._callers_spell_out(key, places)
+        )
         paths += [(path, line, begun) for path, line in handed]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
@@ -62,7 +82,9 @@ class Listing(SpelledNames):
             if listed[:1] == "?" and not self.outside.lists_others(key[0]):
                 self._of_anything(listed, reason)
             found = (
-                ordered(self.types.follow(key[0], owner, listed, key[1]).values) if path else [Value("module", key[0])]
+                ordered(self.types.follow(key[0], owner, listed, key[1]).values)
+                if path
+                else [Value("module", key[0])]
             )
             for value in found:
                 if stored and value.kind == "object":
@@ -80,7 +102,9 @@ class Listing(SpelledNames):
                     self._lend(self.types.ancestors(value.key))
 
     def _look_up_classes(self, reason: Reason) -> None:
-        """Names are made of those of classes: `Add` may be looked up as `Add`, `add` or, for `AddAll`, `add_all`."""
+        """Names are made of those of classes: `Add` may be looked up as `Add`, `add` or, for
+        `AddAll`, `add_all`.
+        """
         if self._naming is None:
             self._naming = reason
             for key in [key for key in self.live if self.program.unit(key).kind == "class"]:
@@ -95,7 +119,11 @@ class Listing(SpelledNames):
         """All names of something are listed: what they are where nothing says what it is."""
         path, ending = path[: -len(LISTED)], path[-len(LISTED) :]
         found = self.types.follow(key[0], self.owner(key), path, key[1]) if path else None
-        if found is None or Value("anything") not in found.values or self.outside.lists_others(key[0]):
+        if (
+            found is None
+            or Value("anything") not in found.values
+            or self.outside.lists_others(key[0])
+        ):
             return
         if ending == LISTED:
             self._of_anything(EVERY_MEMBER, reason)
@@ -105,7 +133,9 @@ class Listing(SpelledNames):
                 self._list_value(value, reason)
 
     def _hand_on(self, key: Key, unit: Symbol) -> None:
-        """Classes and modules are handed on as values: where names of anything are listed, so may theirs be."""
+        """Classes and modules are handed on as values: where names of anything are listed, so may
+        theirs be.
+        """
         owner = self.owner(key)
         for pair, _ in unit.handed:
             function, _, path = pair.rpartition(HANDED_TO)
@@ -114,11 +144,21 @@ class Listing(SpelledNames):
             for module, number in self._definitions(found) if function else ():
                 # A list that holds classes is handed on.
                 held = self.program.unit((module, number)).handed
-                paths = (each.removeprefix(HANDED_TO) for each, _ in held if each.startswith(HANDED_TO))
-                values.update(*(self.types.follow(module, -1, each, number).values for each in paths))
-            given = frozenset(value for value in values if value.kind in ("class", "subclass", "module"))
+                paths = (
+                    each.removeprefix(HANDED_TO) for each, _ in held if each.startswith(HANDED_TO)
+                )
+                values.update(
+                    *(self.types.follow(module, -1, each, number).values for each in paths)
+                )
+            given = frozenset(
+                value for value in values if value.kind in ("class", "subclass", "module")
+            )
             if given:
-                called = self.types.follow(key[0], owner, function, key[1]) if function else Found(frozenset())
+                called = (
+                    self.types.follow(key[0], owner, function, key[1])
+                    if function
+                    else Found(frozenset())
+                )
                 self._give_to(given, self._modules_of(called))
 
     def _modules_of(self, function: Found) -> set[str]:
@@ -158,11 +198,17 @@ class Listing(SpelledNames):
         if value.kind == "module":
             self._all_of(value.module, reason, ("",))
         else:
-            classes = self.types.family(value.key) if value.kind == "subclass" else self.types.ancestors(value.key)
+            classes = (
+                self.types.family(value.key)
+                if value.kind == "subclass"
+                else self.types.ancestors(value.key)
+            )
             self._mark_all(classes, reason, ("",))
 
     def _lend(self, classes: Iterable[Key]) -> None:
-        """Functions are taken out of classes: called by another class, `self` may be anything in them."""
+        """Functions are taken out of classes: called by another class, `self` may be anything in
+        them.
+        """
         for each in classes:
             for members in self.program.members.get(each, {}).values():
                 for member in members:
@@ -198,9 +244,13 @@ class Listing(SpelledNames):
             if unit.kind != "member" and (not unit.names or _is_meant(unit.names[0], private)):
                 self.keep(key, reason)
 
-    def _mark_all(self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()) -> None:
+    def _mark_all(
+        self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()
+    ) -> None:
         """The public members of some classes, and the private ones that are meant."""
-        for name, members in (row for key in classes for row in self.program.members.get(key, {}).items()):
+        for name, members in (
+            row for key in classes for row in self.program.members.get(key, {}).items()
+        ):
             for member in members if _is_meant(name, private) else ():
                 self._mark(member, reason)
 

@@ -1,7 +1,8 @@
-"""What is live and why, what is loaded, and what becomes live with it; and what a search is told of the world beside the modules.
+"""What is live and why, what is loaded, and what becomes live with it; and what a search is told of
+the world beside the modules.
 
-A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
-one of which nothing is proven.
+A class member is live when its class is and when something looks up its name: on an object that may
+be of the class, or on one of which nothing is proven.
 """
 
 import re
@@ -39,7 +40,9 @@ class Reason(NamedTuple):
 
 
 Named = Callable[[frozenset[str]], Mapping[str, tuple[str, int]]]
-"""Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+"""Of some names, those that any code of upstream looks up or spells, removed or not, with path and
+line of a place.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +53,43 @@ class Outside:
     roots: Mapping[str, str] = field(default_factory=dict)
     """Modules that people run or import, and the nodes of the rules that say so."""
     words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
-    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
+    """Of each kept Python file that imports the package and is no module of it: its words, and
+    those that it may look up.
+    """
     data: frozenset[str] = frozenset()
     """Names in kept files of settings: code that reads them may look each up, or set it."""
     scripts: frozenset[tuple[str, str]] = frozenset()
-    """Module and function, or ``Class.method``, of each command that installing the package makes."""
+    """Module and function, or ``Class.method``, of each command that installing the package makes.
+    """
     edges: Mapping[str, Sequence[tuple[int, str, str]]] = field(default_factory=dict)
-    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for
+    the whole module.
+    """
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
     named: Named = lambda names: dict.fromkeys(names, ("", 0))
     _protocols: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def is_label(self, module: str, text: str) -> bool:
-        """True for a text of a module, computed or not, that a rule says names nothing: it is shown or counted."""
+        """True for a text of a module, computed or not, that a rule says names nothing: it is shown
+        or counted.
+        """
         return any(rule.says(module, text) for rule in self.rules.labels)
 
     def protocol(self, base: str) -> frozenset[str] | None:
-        """Names that a base outside the tree looks up on its objects; None for a base of which nothing is known: it may be any."""
+        """Names that a base outside the tree looks up on its objects; None for a base of which
+        nothing is known: it may be any.
+        """
         if base not in self._protocols:
             rules = self.rules.protocols
-            found = [rule for rule in rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
-            self._protocols[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+            found = [
+                rule
+                for rule in rules
+                if base in rule.bases or (base != "*" and _names(rule.bases, base))
+            ]
+            self._protocols[base] = (
+                frozenset(n for rule in found for n in rule.calls) if found else None
+            )
         return self._protocols[base]
 
     def lists_others(self, module: str) -> bool:
@@ -115,7 +133,9 @@ class Liveness:
         members = (row for names in self.program.members.values() for row in names.items())
         self._by_name = grouped((name, key) for name, keys in members for key in keys)
         self._names_in = defaultdict[str, list[Key]](list)
-        self._all_names = sorted({*self._by_name, *(n for m in self.program.modules.values() for n in m.symbols)})
+        self._all_names = sorted(
+            {*self._by_name, *(n for m in self.program.modules.values() for n in m.symbols)}
+        )
         self._patterns: set[str] = set()
         self._loaded_names: dict[str, Reason] = {}
         """Names looked up on some module that is loaded."""
@@ -142,7 +162,11 @@ class Liveness:
                 case "class" if self._told(key):
                     kind = "subclass hook"
                 case _:
-                    kind = "effect" if unit.kind != "member" and (unit.runs or unit.kind == "effect") else ""
+                    kind = (
+                        "effect"
+                        if unit.kind != "member" and (unit.runs or unit.kind == "effect")
+                        else ""
+                    )
             if kind:
                 self.keep(key, Reason(node, kind))
         for key in self._heirs.get(name, ()):
@@ -160,8 +184,12 @@ class Liveness:
                 self.keep(key, Reason(node, "protocol"))
 
     def _told(self, key: Key) -> bool:
-        """True when making a class may do something: a base of which nothing is known, or one that is told."""
-        return self.types.registers(key) or any(self.outside.protocol(b) is None for b in self.types.outsiders(key))
+        """True when making a class may do something: a base of which nothing is known, or one that
+        is told.
+        """
+        return self.types.registers(key) or any(
+            self.outside.protocol(b) is None for b in self.types.outsiders(key)
+        )
 
     def keep(self, key: Key, reason: Reason) -> None:
         """A unit is live."""
@@ -279,7 +307,8 @@ class Liveness:
         for symbol, keys in self.program.modules[name].symbols.items():
             for key in keys:
                 if symbol in sys.stdlib_module_names and "whole" in self.program.unit(key).flags:
-                    # `import itertools` is for the module itself: nobody takes it from there by a text.
+                    # `import itertools` is for the module itself: nobody takes it from there by a
+                    # text.
                     continue
                 self._names_in[symbol].append(key)
                 if symbol in self.names:
@@ -293,5 +322,7 @@ class Liveness:
         start = bisect_left(self._all_names, first)
         end = bisect_left(self._all_names, first + _LAST, start)
         spelled = r"\w*".join(map(re.escape, pattern.split("*")))
-        for name in re.findall(rf"^{spelled}$", "\n".join(self._all_names[start:end]), re.MULTILINE):
+        for name in re.findall(
+            rf"^{spelled}$", "\n".join(self._all_names[start:end]), re.MULTILINE
+        ):
             self.look_up(name, reason)

@@ -1,4 +1,6 @@
-"""The units of all kept modules as one program: where names are bound, which module loads which, and what importing one does."""
+"""The units of all kept modules as one program: where names are bound, which module loads which,
+and what importing one does.
+"""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +31,13 @@ class Module:
         """Exported names of which the entry cannot be deleted."""
         self.exports_all = any("listing" in unit.flags for unit in self.units)
         """True where ``__all__`` is made of all names that the module has."""
-        outer = [((self.name, n), unit) for n, unit in enumerate(self.units) if unit.kind != "member"]
+        outer = [
+            ((self.name, n), unit) for n, unit in enumerate(self.units) if unit.kind != "member"
+        ]
         self.symbols = grouped((name, key) for key, unit in outer for name in unit.names)
-        self.stars = [(k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"]
+        self.stars = [
+            (k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"
+        ]
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
         self.words = folded.summary.words
         """All that its code mentions."""
@@ -46,18 +52,30 @@ class Program:
     """Every kept module."""
 
     def __init__(self, folded: Iterable[FoldedModule], inert: Iterable[str]) -> None:
-        """Inert are the top-level packages outside the tree whose import does nothing that other code sees."""
+        """Inert are the top-level packages outside the tree whose import does nothing that other
+        code sees.
+        """
         # In which order processes folded them is chance.
-        self.modules: dict[str, Module] = {m.module: Module(m) for m in sorted(folded, key=lambda m: m.module)}
+        self.modules: dict[str, Module] = {
+            m.module: Module(m) for m in sorted(folded, key=lambda m: m.module)
+        }
         self._inert = frozenset(inert)
-        self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
-        """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
+        self.patched = frozenset(
+            name for m in self.modules.values() for unit in m.units for name in unit.patches
+        )
+        """Names that are set on something other than the own object: on a module or class, they may
+        replace what is there.
+        """
         self._loads: dict[tuple[str, str], tuple[str, ...]] = {}
         self._calm: dict[tuple[str, str], bool] = {}
         self._leading: dict[frozenset[str], frozenset[str]] = {}
         """The last question of `leading_to` with its answer."""
         self._methods = frozenset(
-            name for m in self.modules.values() for unit in m.units if unit.kind == "member" for name in unit.names
+            name
+            for m in self.modules.values()
+            for unit in m.units
+            if unit.kind == "member"
+            for name in unit.names
         )
         for module in self.modules.values():
             module.units = tuple(self._proven(module.name, unit) for unit in module.units)
@@ -67,7 +85,9 @@ class Program:
         """Members of each class by their names."""
         for key, unit in self.keyed():
             if unit.kind == "member":
-                self.members.setdefault((key[0], unit.parent), {}).setdefault(unit.names[0], []).append(key)
+                self.members.setdefault((key[0], unit.parent), {}).setdefault(
+                    unit.names[0], []
+                ).append(key)
 
     def keyed(self) -> Iterator[tuple[Key, Symbol]]:
         """All units with their keys."""
@@ -80,9 +100,11 @@ class Program:
         return replace(unit, runs=False)
 
     def _is_pure(self, module: str, name: str) -> bool:
-        """Tell whether calling what a name of a module stands for makes a value and does nothing else.
+        """Tell whether calling what a name of a module stands for makes a value and does nothing
+        else.
 
-        A name with a dot before it is that of a method, which does where no class of the tree has one.
+        A name with a dot before it is that of a method, which does where no class of the tree has
+        one.
         """
         if name[0] == ".":
             return name[1:] not in self._methods
@@ -128,34 +150,50 @@ class Program:
     @cached_property
     def _loading(self) -> dict[str, list[str]]:
         """What each module imports at its module level, whatever is live."""
-        units = ((k[0], u) for k, u in self.keyed() if u.kind in ("import", "effect") and "typing" not in u.flags)
+        units = (
+            (k[0], u)
+            for k, u in self.keyed()
+            if u.kind in ("import", "effect") and "typing" not in u.flags
+        )
         imports = ((name, each) for name, unit in units for each in unit.imports)
         return grouped(
-            (name, target) for name, (source, imported, _) in imports for target in self.loads(source, imported)
+            (name, target)
+            for name, (source, imported, _) in imports
+            for target in self.loads(source, imported)
         )
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[str, ...]]:
         """Of that, modules of the tree."""
         return {
-            name: tuple(dict.fromkeys(each for each in targets if each in self.modules and each != name))
+            name: tuple(
+                dict.fromkeys(each for each in targets if each in self.modules and each != name)
+            )
             for name, targets in self._loading.items()
         }
 
     @cached_property
     def running(self) -> frozenset[str]:
-        """Modules whose own statements do something besides binding names when they are imported."""
-        units = ((key[0], unit) for key, unit in self.keyed() if unit.kind not in ("member", "main"))
+        """Modules whose own statements do something besides binding names when they are
+        imported.
+        """
+        units = (
+            (key[0], unit) for key, unit in self.keyed() if unit.kind not in ("member", "main")
+        )
         return frozenset(name for name, unit in units if unit.runs and "special" not in unit.flags)
 
     @cached_property
     def acting(self) -> frozenset[str]:
         """Those, and modules that load a package from outside which may do something."""
-        return self.running.union(name for name, found in self._loading.items() if any(map(self.is_foreign, found)))
+        return self.running.union(
+            name for name, found in self._loading.items() if any(map(self.is_foreign, found))
+        )
 
     @cached_property
     def _importers(self) -> Mapping[str, Sequence[str]]:
-        return grouped((target, name) for name, targets in self.imports.items() for target in targets)
+        return grouped(
+            (target, name) for name, targets in self.imports.items() for target in targets
+        )
 
     def leading_to(self, modules: frozenset[str]) -> frozenset[str]:
         """Find the modules that load any of these when they are imported, these among them."""
@@ -169,7 +207,9 @@ class Program:
         """All modules, each after those that it imports, as far as there is no cycle."""
         graph = networkx.DiGraph()
         graph.add_nodes_from(sorted(self.modules))
-        graph.add_edges_from((name, target) for name, targets in self.imports.items() for target in reversed(targets))
+        graph.add_edges_from(
+            (name, target) for name, targets in self.imports.items() for target in reversed(targets)
+        )
         return tuple(networkx.dfs_postorder_nodes(graph))
 
     def is_foreign(self, module: str) -> bool:
@@ -179,8 +219,12 @@ class Program:
 
     @cached_property
     def importing(self) -> Mapping[str, list[tuple[Key, tuple[str, ...]]]]:
-        """Imports of each name at the module level of each module, whatever is live, and what they load."""
-        outer = ((key, unit) for key, unit in self.keyed() if unit.kind == "import" and unit.parent < 0)
+        """Imports of each name at the module level of each module, whatever is live, and what they
+        load.
+        """
+        outer = (
+            (key, unit) for key, unit in self.keyed() if unit.kind == "import" and unit.parent < 0
+        )
         return grouped((key[0], (key, self.sets(*unit.imports[0][:2]))) for key, unit in outer)
 
     def sets(self, module: str, name: str) -> tuple[str, ...]:
@@ -210,14 +254,21 @@ class Program:
         inner = f"{module}.{name}"
         loaded = inner in self.modules and not self._defines(module, name)
         found = [module, inner] if loaded else [module]
-        return [*found, *(around for each in found for around in enclosing(each) if around in self.modules)]
+        return [
+            *found,
+            *(around for each in found for around in enclosing(each) if around in self.modules),
+        ]
 
     def is_missing(self, module: str, name: str) -> bool:
         """Tell whether importing a name from a module of the tree raises ImportError."""
         found = self.modules.get(module)
         if found is None or name in ("", "*") or found.stars or "__getattr__" in found.symbols:
             return False
-        return name not in found.symbols and name not in found.globals and not self.is_module(f"{module}.{name}")
+        return (
+            name not in found.symbols
+            and name not in found.globals
+            and not self.is_module(f"{module}.{name}")
+        )
 
     def _defines(self, package: str, name: str) -> bool:
         """Tell whether a package gives a name another value than its submodule of that name."""
@@ -258,12 +309,18 @@ class Loading:
     def direct(self, name: str) -> frozenset[str]:
         """Modules that the live imports of a module load, with the packages around them."""
         if name not in self._direct:
-            loads = (targets for key, targets in self._program.importing.get(name, ()) if key in self._live)
+            loads = (
+                targets
+                for key, targets in self._program.importing.get(name, ())
+                if key in self._live
+            )
             self._direct[name] = frozenset().union(*loads)
         return self._direct[name]
 
     def before(self, name: str) -> frozenset[str]:
-        """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
+        """Modules that are certainly loaded before a module: the packages around it, and what those
+        load without it.
+        """
         found: set[str] = set()
         for around in enclosing(name):
             reached = self._reach((around,))
@@ -276,9 +333,13 @@ class Loading:
         """
         return target in before or target in self._reach(above)
 
-    def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
-        """True when loading a module may do something that would not be done anyway, or in another order: beside what is loaded `before`
-        the importer (which is among it), what the importer loads `above` the import, and what it loads `beside` that."""
+    def matters(
+        self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]
+    ) -> bool:
+        """True when loading a module may do something that would not be done anyway, or in another
+        order: beside what is loaded `before` the importer (which is among it), what the importer
+        loads `above` the import, and what it loads `beside` that.
+        """
         if target in before or target not in self._loud:
             return False
         before |= self._reach(above)
@@ -292,7 +353,8 @@ class Loading:
             if name in seen or name in before:
                 continue
             seen.add(name)
-            # Modules in a cycle may load in one order only, and a package is loaded before its parts.
+            # Modules in a cycle may load in one order only, and a package is loaded before its
+            # parts.
             cyclic = name in self._reach(self.direct(name))
             if cyclic or (name in self._acting and name not in anyway):
                 return True
@@ -306,7 +368,9 @@ class Loading:
         return False
 
     def _overtaken(self, name: str, before: frozenset[str], anyway: frozenset[str]) -> bool:
-        """Tell whether a module that acts may come later than others that act, if it is loaded with those."""
+        """Tell whether a module that acts may come later than others that act, if it is loaded with
+        those.
+        """
         running = self._program.running
         if name not in running:
             return False

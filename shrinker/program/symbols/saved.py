@@ -1,5 +1,5 @@
-"""The form in which a search is saved for `why`, with what of upstream's text is no unit: definitions that folding or a rule removed, and code
-that is gone and named something.
+"""The form in which a search is saved for `why`, with what of upstream's text is no unit:
+definitions that folding or a rule removed, and code that is gone and named something.
 
 Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
 """
@@ -27,8 +27,9 @@ from shrinker.values.upstream import UpstreamTree, enclosing
 
 _ASIDE, _API = 60, 40
 _ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": _API}
-"""What a chain costs before its first step: modules that people run come first, then what only unknown code may call, then programs beside
-the server."""
+"""What a chain costs before its first step: modules that people run come first, then what only
+unknown code may call, then programs beside the server.
+"""
 
 _BOUND = re.compile(
     r"^(?:(?P<indent>[ \t]*)(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>\w+)|"
@@ -42,16 +43,26 @@ _MOST = 4
 Gone = tuple[str, str, int, int, str, str]
 """Module, name in it, line, last line, rule, and what was decided."""
 Site = tuple[str, int, str, str, str]
-"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and by which name something
-that is defined elsewhere may be meant: as the file imports it, ``.`` where it is read from something."""
+"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol
+around it, and by which name something that is defined elsewhere may be meant: as the file imports
+it, ``.`` where it is read from something.
+"""
 
 
 def found_symbols(
-    search: Search, folded: Folded, tree: UpstreamTree, graph: Graph, written: Written, outlines: Mapping[str, Outline]
+    search: Search,
+    folded: Folded,
+    tree: UpstreamTree,
+    graph: Graph,
+    written: Written,
+    outlines: Mapping[str, Outline],
 ) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
-    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source,
-    target, kind and line, sorted. From here on it knows of what removed code names, too. `folded` has every module that it was made in, by
-    path, with its units: before anything was dropped; the graph is of files that stay, the outlines are of modules that no rule removes."""
+    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no
+    unit), and what names what: source, target, kind and line, sorted. From here on it knows of what
+    removed code names, too. `folded` has every module that it was made in, by path, with its units:
+    before anything was dropped; the graph is of files that stay, the outlines are of modules that
+    no rule removes.
+    """
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
     modules = dict(sorted(search.program.modules.items()))
@@ -60,8 +71,15 @@ def found_symbols(
     for at, (name, module) in enumerate(modules.items()):
         for key, unit in module.keyed:
             numbers[key] = len(units)
-            owner, place = numbers.get((name, unit.parent), -1), (unit.span.line, unit.span.end_line)
-            units.append(Unit(at, unit.kind, f"{name}.{_qualified(module, unit)}", *place, owner, key in live))
+            owner, place = (
+                numbers.get((name, unit.parent), -1),
+                (unit.span.line, unit.span.end_line),
+            )
+            units.append(
+                Unit(
+                    at, unit.kind, f"{name}.{_qualified(module, unit)}", *place, owner, key in live
+                )
+            )
     others = sorted({node for pair in reasons for node in pair if isinstance(node, str)})
     numbers |= {node: len(units) + n for n, node in enumerate(others)}
     kinds = sorted({reason.kind for reason in reasons.values()})
@@ -71,14 +89,18 @@ def found_symbols(
         for (source, target), reason in reasons.items()
     )
     known = {name for unit in units for name in each_name(unit.name)}
-    texts = [(tree.read(m.path).decode("utf-8", "replace"), folded[m.path]) for m in modules.values()]
+    texts = [
+        (tree.read(m.path).decode("utf-8", "replace"), folded[m.path]) for m in modules.values()
+    ]
     besides = [_without_unit(text, before, known) for text, before in texts]
     gone = [one for found, _ in besides for one in found]
     dropped = {name for unit in units if not unit.live for name in each_name(unit.name)}
     dropped |= {f"{module}.{name}" for module, name, *_ in gone}
     words = {name.rpartition(".")[2] for name in dropped}
     own = grouped((unit.module, unit) for unit in units)
-    inside = (_module_sites(*text, own.get(at, ()), words, written) for at, text in enumerate(texts))
+    inside = (
+        _module_sites(*text, own.get(at, ()), words, written) for at, text in enumerate(texts)
+    )
     sites = grouped(chain(*inside, _outside_sites(graph, written, dropped, search.asked)))
     data = {
         "format": FORMAT,
@@ -102,17 +124,32 @@ def root_costs(rules: Ruleset) -> dict[str, int]:
 
 
 def _imports(outline: Outline) -> list[tuple[str, int, str]]:
-    """Name, line and dotted origin of what a module of upstream imports for itself, in whichever branch; ``*`` for a star."""
-    bound = [(name, b) for name, found in outline.names.items() for b in found if b.module not in ("", "__future__")]
+    """Name, line and dotted origin of what a module of upstream imports for itself, in whichever
+    branch; ``*`` for a star.
+    """
+    bound = [
+        (name, b)
+        for name, found in outline.names.items()
+        for b in found
+        if b.module not in ("", "__future__")
+    ]
     bound += [("*", star) for star in outline.stars]
-    return [(name, b.line, ".".join(filter(None, (b.module, b.name.strip("*"))))) for name, b in bound]
+    return [
+        (name, b.line, ".".join(filter(None, (b.module, b.name.strip("*"))))) for name, b in bound
+    ]
 
 
 def _best(
-    units: list[Unit], others: list[str], kinds: list[str], edges: Sequence[tuple[int, ...]], roots: Mapping[str, int]
+    units: list[Unit],
+    others: list[str],
+    kinds: list[str],
+    edges: Sequence[tuple[int, ...]],
+    roots: Mapping[str, int],
 ) -> list[tuple[int, ...]]:
-    """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live. A member is
-    there once its class is: before that has its chain, no chain goes by way of the member."""
+    """Source, kind and line of the last edge of the best chain from a root to each node; nothing
+    for a root and what is not live. A member is there once its class is: before that has its chain,
+    no chain goes by way of the member.
+    """
     size = len(units)
     dead = {number for number, unit in enumerate(units) if not unit.live}
     leaving = grouped((edge[0], edge[1:]) for edge in edges if dead.isdisjoint(edge[:2]))
@@ -126,9 +163,14 @@ def _best(
     def around(node: int) -> int | None:
         return units[node].owner if node < size and units[node].kind == "member" else None
 
-    starts = {size + n: roots.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    starts = {
+        size + n: roots.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")
+    }
     last = Ways(starts, out, around).last
-    return [(last[node][0], *last[node][1]) if node in last else () for node in range(size + len(others))]
+    return [
+        (last[node][0], *last[node][1]) if node in last else ()
+        for node in range(size + len(others))
+    ]
 
 
 def _qualified(module: Module, unit: Symbol) -> str:
@@ -141,28 +183,44 @@ def _qualified(module: Module, unit: Symbol) -> str:
     return ".".join(reversed(parts))
 
 
-def _without_unit(text: str, folded: FoldedModule, known: Collection[str]) -> tuple[list[Gone], dict[str, str]]:
-    """Definitions of a kept module that are no units, since none of the `known` names is theirs: those that folding or a rule removed; and
-    the names of those that stay or go with the unit around them, to that unit: a class in the body of a class, and what that defines."""
+def _without_unit(
+    text: str, folded: FoldedModule, known: Collection[str]
+) -> tuple[list[Gone], dict[str, str]]:
+    """Definitions of a kept module that are no units, since none of the `known` names is theirs:
+    those that folding or a rule removed; and the names of those that stay or go with the unit
+    around them, to that unit: a class in the body of a class, and what that defines.
+    """
     gone: list[Gone] = []
     inner: dict[str, str] = {}
     for name, line, kind in _bound(text):
         near = around(folded.decisions, line)
         whole = f"{folded.module}.{name}"
-        # A text over several lines may hold what looks like an assignment: only what is gone is one.
+        # A text over several lines may hold what looks like an assignment: only what is gone is
+        # one.
         if whole in known or (near is None and kind == "assigned"):
             continue
         unit = next((each for each in enclosing(whole) if each in known), None)
         if near is None and kind == "nested" and unit is not None:
             inner[whole] = unit
         elif (near := near or deciding(folded.decisions, line)) is not None:
-            gone.append((folded.module, name, line, near.last if near.line == line else line, near.rule, told(near)))
+            gone.append(
+                (
+                    folded.module,
+                    name,
+                    line,
+                    near.last if near.line == line else line,
+                    near.rule,
+                    told(near),
+                )
+            )
     return gone, inner
 
 
 def _bound(text: str) -> Iterator[tuple[str, int, str]]:
-    """Qualified names and lines of definitions, but for those inside functions, and of what is assigned at the start of a line; with
-    ``defined``, ``assigned``, or ``nested`` where a class in a class is around it or meant."""
+    """Qualified names and lines of definitions, but for those inside functions, and of what is
+    assigned at the start of a line; with ``defined``, ``assigned``, or ``nested`` where a class in
+    a class is around it or meant.
+    """
     outer: list[tuple[int, str, str]] = []
     line, at = 1, 0
     for match in _BOUND.finditer(text):
@@ -175,15 +233,21 @@ def _bound(text: str) -> Iterator[tuple[str, int, str]]:
             outer.pop()
         if all(kind == "class" for _, kind, _ in outer):
             classes = len(outer) + (match["kind"] == "class")
-            yield ".".join([*(name for *_, name in outer), match["name"]]), line, "nested" if classes > 1 else "defined"
+            yield (
+                ".".join([*(name for *_, name in outer), match["name"]]),
+                line,
+                "nested" if classes > 1 else "defined",
+            )
         outer.append((indent, match["kind"], match["name"]))
 
 
 def _module_sites(
     text: str, before: FoldedModule, units: Sequence[Unit], words: Set[str], written: Written
 ) -> Iterator[tuple[str, Site]]:
-    """Code of a kept module that named a removed symbol in upstream's `text`, and that is gone: which of the `words`, the last parts of
-    their names, and the site. `before` is the module before anything was dropped from it."""
+    """Code of a kept module that named a removed symbol in upstream's `text`, and that is gone:
+    which of the `words`, the last parts of their names, and the site. `before` is the module before
+    anything was dropped from it.
+    """
     imported = {dotted.rpartition(".")[2]: dotted for _, dotted in written.get(before.path, ())}
     touched = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
     counts: Counter[str] = Counter()
@@ -193,16 +257,31 @@ def _module_sites(
         asked = words & set(_WORD.findall(content))
         counts.update(asked)
         for word in (word for word in asked if counts[word] <= _MOST):
-            inside = [unit.name for unit in units if unit.live and unit.line <= number <= unit.end_line]
+            inside = [
+                unit.name for unit in units if unit.live and unit.line <= number <= unit.end_line
+            ]
             elsewhere = "." if f".{word}" in content else imported.get(word, "")
-            yield word, (before.path, number, folded_away(before, number), inside[-1] if inside else "", elsewhere)
+            yield (
+                word,
+                (
+                    before.path,
+                    number,
+                    folded_away(before, number),
+                    inside[-1] if inside else "",
+                    elsewhere,
+                ),
+            )
 
 
 def _outside_sites(
-    graph: Graph, written: Written, dropped: Collection[str], asked: Mapping[str, tuple[str, int] | None]
+    graph: Graph,
+    written: Written,
+    dropped: Collection[str],
+    asked: Mapping[str, tuple[str, int] | None],
 ) -> Iterator[tuple[str, Site]]:
-    """Code of removed files that named one of the symbols that were dropped, as `_module_sites`; and of the public methods that nothing
-    reached, those that such a file names first in upstream."""
+    """Code of removed files that named one of the symbols that were dropped, as `_module_sites`;
+    and of the public methods that nothing reached, those that such a file names first in upstream.
+    """
     for path, removal in graph.removed.items():
         fate = f"imported by a removed file ({removal.rule})"
         for line, dotted in written.get(path, ()):

@@ -38,7 +38,9 @@ class Search(Listing):
             # People import what it exports, of a package all.
             package = name in self.program.packages or modules[name].path.endswith("__init__.py")
             whole = package or modules[name].exports_all
-            for symbol in sorted(modules[name].exports.union(modules[name].symbols if whole else ())):
+            for symbol in sorted(
+                modules[name].exports.union(modules[name].symbols if whole else ())
+            ):
                 self._give(name, symbol, reason)
         for api in self.outside.rules.apis:
             for name in (name for name in api.modules if name in modules):
@@ -114,14 +116,22 @@ class Search(Listing):
         classes = [key for key in sorted(self.live) if self.program.unit(key).kind == "class"]
         asked: Collection[Key] = classes
         if "__abstractmethods__" not in self.names:
-            asked = [key for key in classes if not any(m in self.live for m in self.types.abstract_members(key))]
+            asked = [
+                key
+                for key in classes
+                if not any(m in self.live for m in self.types.abstract_members(key))
+            ]
             found = {value.key for value in self.handed}
-            edges = ((to, reason) for (_, to), reason in self.edges.items() if isinstance(to, tuple))
+            edges = (
+                (to, reason) for (_, to), reason in self.edges.items() if isinstance(to, tuple)
+            )
             found.update(to for to, reason in edges if reason.kind in _FINDING)
             asked = [key for key in asked if key in found]
         fresh: dict[Key, Reason] = {}
         for key in asked:
-            missing = (member for member in self.types.abstract_members(key) if member not in self._marked)
+            missing = (
+                member for member in self.types.abstract_members(key) if member not in self._marked
+            )
             fresh.update(dict.fromkeys(missing, Reason(key, "abstract")))
         for member, reason in fresh.items():
             self._mark(member, reason)
@@ -133,14 +143,18 @@ class Search(Listing):
         Returns:
             True when there was a new one.
         """
-        held = [name for name in sorted(self.loaded) if self.submodules.is_handed_on(name, self.names)]
+        held = [
+            name for name in sorted(self.loaded) if self.submodules.is_handed_on(name, self.names)
+        ]
         fresh = [name for name in held if name not in self._escaped]
         for name in fresh:
             self._escape(name, Reason(f"module:{name.rpartition('.')[0]}", "submodule"))
         return bool(fresh)
 
     def from_removed(self) -> dict[tuple[Node, Node], Reason]:
-        """What units name that are not live, for explanations: after this the search decides nothing any more."""
+        """What units name that are not live, for explanations: after this the search decides
+        nothing any more.
+        """
         removed = dict.fromkeys(key for key, _ in self.program.keyed() if key not in self.live)
         self.edges = {}
         for key in removed:
@@ -152,7 +166,9 @@ class Search(Listing):
         """What code outside takes from a module, with the public members of classes."""
         self._load(name, reason)
         for symbol, keys in self.program.modules[name].symbols.items():
-            spelled = f"{name}.{symbol}" in api.names or any(self.program.unit(key).kind in _DEFINED for key in keys)
+            spelled = f"{name}.{symbol}" in api.names or any(
+                self.program.unit(key).kind in _DEFINED for key in keys
+            )
             if spelled and api.takes(name, symbol):
                 self._give(name, symbol, reason)
 
@@ -198,7 +214,9 @@ class Search(Listing):
             self.submodules.note(found, self.types.follow(name, owner, root, key[1]))
             base, _, last = path.rpartition(".")
             if last == "__all__" and base:
-                self._exported_by(self.types.follow(name, owner, base, key[1]), Reason(key, "enumeration", line))
+                self._exported_by(
+                    self.types.follow(name, owner, base, key[1]), Reason(key, "enumeration", line)
+                )
         for text, line in unit.texts:
             if not self.outside.is_label(name, text):
                 reason = Reason(key, "string", line)
@@ -209,7 +227,10 @@ class Search(Listing):
         # `name = "on_" + event`, then `getattr(listener, name)`.
         fewest = FEWEST_LETTERS - 1 if unit.open else FEWEST_LETTERS
         spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= fewest]
-        for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
+        for pattern, line in (
+            *(row for row in spelled if not self.outside.is_label(name, row[0])),
+            *unit.lookups,
+        ):
             if pattern == NAMES_OF_CLASSES:
                 self._look_up_classes(Reason(key, "pattern", line))
             else:
@@ -217,7 +238,9 @@ class Search(Listing):
         for index, (source, imported, line) in enumerate(unit.imports):
             reason = Reason(key, "import", line)
             if imported == "__all__":
-                self._exported_by(Found(frozenset({Value("module", source)})), Reason(key, "enumeration", line))
+                self._exported_by(
+                    Found(frozenset({Value("module", source)})), Reason(key, "enumeration", line)
+                )
             for loaded in self.program.loads(source, imported):
                 self._load(loaded, reason)
             if unit.kind == "import" or imported not in ("", "*"):
@@ -247,7 +270,9 @@ class Search(Listing):
         holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
-            asked = special or asked_outside is None or name in asked_outside or name in self._anywhere
+            asked = (
+                special or asked_outside is None or name in asked_outside or name in self._anywhere
+            )
             for member in members:
                 if member in self._marked and not special:
                     self.keep(member, self._marked[member])
@@ -263,7 +288,8 @@ class Search(Listing):
             # It is given the whole body of each class.
             self._mark_all([key], Reason(key, "metaclass"), ("",))
         if _unpickles(self.types, key):
-            # What comes in names any class below it, and clients write it with what the classes have for that.
+            # What comes in names any class below it, and clients write it with what the classes
+            # have for that.
             reason = Reason(key, "unpickled")
             for each in (key, *self.types.heirs(key)):
                 self._mark_all(self.types.ancestors(each), reason)
@@ -281,7 +307,9 @@ class Search(Listing):
 
 
 _LOADERS = frozenset(
-    f"{package}.{name}" for package in ("pickle", "dill", "cloudpickle") for name in ("load", "loads", "Unpickler")
+    f"{package}.{name}"
+    for package in ("pickle", "dill", "cloudpickle")
+    for name in ("load", "loads", "Unpickler")
 )
 _OWN = frozenset({"classmethod", "static"})
 _CHECKED = frozenset({"typing.runtime_checkable", "typing_extensions.runtime_checkable"})
@@ -293,18 +321,31 @@ def _mixes(bases: tuple[str, ...]) -> bool:
 
 
 def _unpickles(types: Types, key: Key) -> bool:
-    """True for a class of which a class method or static method unpickles something, itself or by a function of its module. An object that
-    unpickles what another process of the server sent is none: who sends it is kept code, which names the class."""
+    """True for a class of which a class method or static method unpickles something, itself or by a
+    function of its module. An object that unpickles what another process of the server sent is
+    none: who sends it is kept code, which names the class.
+    """
 
     def uses(member: Key) -> Iterator[Found]:
         # What hangs on the class or the object is never one of these.
-        return (types.follow(key[0], -1, path, member[1]) for path, _ in types.program.unit(member).uses)
+        return (
+            types.follow(key[0], -1, path, member[1]) for path, _ in types.program.unit(member).uses
+        )
 
     def called(member: Key) -> Iterator[Key]:
-        touches = (touch for found in uses(member) for touch in found.touches if touch.module == key[0])
-        return (t.key for t in touches if t.kind == "unit" and types.program.unit(t.key).kind == "function")
+        touches = (
+            touch for found in uses(member) for touch in found.touches if touch.module == key[0]
+        )
+        return (
+            t.key
+            for t in touches
+            if t.kind == "unit" and types.program.unit(t.key).kind == "function"
+        )
 
     methods = chain.from_iterable(types.program.members.get(key, {}).values())
-    reading = reached((member for member in methods if not _OWN.isdisjoint(types.program.unit(member).flags)), called)
+    reading = reached(
+        (member for member in methods if not _OWN.isdisjoint(types.program.unit(member).flags)),
+        called,
+    )
     values = (value for member in reading for found in uses(member) for value in found.values)
     return any(value.kind == "outside" and value.module in _LOADERS for value in values)

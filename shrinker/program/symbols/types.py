@@ -1,7 +1,9 @@
-"""What paths stand for: modules, classes, a method's own object; what looking them up touches; and what classes inherit.
+"""What paths stand for: modules, classes, a method's own object; what looking them up touches; and
+what classes inherit.
 
-Only what the syntax proves is resolved: modules and classes by their names, and ``self``, ``cls`` and ``super()``. A look-up on
-anything else, annotated or not, is one by name. Nothing here depends on what is live: an answer is computed once.
+Only what the syntax proves is resolved: modules and classes by their names, and ``self``, ``cls``
+and ``super()``. A look-up on anything else, annotated or not, is one by name. Nothing here depends
+on what is live: an answer is computed once.
 """
 
 import builtins
@@ -23,8 +25,10 @@ class Value(NamedTuple):
     """What an expression may be."""
 
     kind: str
-    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it),
-    ``outside`` (named, not of the tree), ``loaded`` (some module that is loaded) or ``anything``."""
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or
+    one below it), ``outside`` (named, not of the tree), ``loaded`` (some module that is loaded) or
+    ``anything``.
+    """
     module: str = ""
     """Of a module or what is defined in it; the dotted name of something outside."""
     unit: int = -1
@@ -43,8 +47,10 @@ class Touch(NamedTuple):
     """One thing that a look-up may find."""
 
     kind: str
-    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
-    inherit from it), ``module``, ``loaded`` (a name of some module that is loaded) or ``name`` (looked up on anything)."""
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class),
+    ``heirs`` (classes that inherit from it), ``module``, ``loaded`` (a name of some module that is
+    loaded) or ``name`` (looked up on anything).
+    """
     module: str = ""
     unit: int = -1
     name: str = ""
@@ -83,7 +89,9 @@ class Types:
         self._steps: dict[tuple[Value, str], Found] = {}
         self._busy: set[object] = set()
         self._cut = False
-        """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
+        """True when an answer since it was set is less than exact, because it was asked for while
+        it was sought.
+        """
         self._units: dict[Key, Values] = {}
         self.bases: dict[Key, list[Key]] = {}
         self._outside: dict[Key, set[str]] = {}
@@ -104,9 +112,12 @@ class Types:
             if unit.kind == "class":
                 self._add_class(key, key, -1, unit.bases)
             if unit.kind in ("class", "member"):
-                self._attributes[key if unit.kind == "class" else (name, unit.parent)].update(unit.attributes)
+                self._attributes[key if unit.kind == "class" else (name, unit.parent)].update(
+                    unit.attributes
+                )
             for index, bases in enumerate(unit.classes):
-                # A class inside: it has no members of its own here, but it joins the families of its bases.
+                # A class inside: it has no members of its own here, but it joins the families of
+                # its bases.
                 self._add_class((name, -(number * 1000 + index + 2)), key, unit.parent, bases)
         for key in sorted(self.bases):
             for ancestor in self.ancestors(key):
@@ -115,10 +126,14 @@ class Types:
 
     def _add_class(self, key: Key, unit: Key, owner: int, bases: tuple[str, ...]) -> None:
         paths = [path for base in bases for path in base.split("|")]
-        values = [value for path in paths for value in self.follow(unit[0], owner, path, unit[1]).values]
+        values = [
+            value for path in paths for value in self.follow(unit[0], owner, path, unit[1]).values
+        ]
         found = [value for value in values if value.kind in ("class", "subclass")]
         self.bases[key] = list(dict.fromkeys(value.key for value in found))
-        self._outside[key] = {v.module if v.kind == "outside" else "?" for v in values if v not in found}
+        self._outside[key] = {
+            v.module if v.kind == "outside" else "?" for v in values if v not in found
+        }
 
     def ancestors(self, key: Key) -> tuple[Key, ...]:
         """The class and all that it inherits from, in the tree."""
@@ -139,19 +154,25 @@ class Types:
     def family(self, key: Key) -> tuple[Key, ...]:
         """Every class that an attribute of an object of the class may be found in."""
         if key not in self._families:
-            found = dict.fromkeys(each for one in (key, *self.below(key)) for each in self.ancestors(one))
+            found = dict.fromkeys(
+                each for one in (key, *self.below(key)) for each in self.ancestors(one)
+            )
             self._families[key] = tuple(each for each in found if each[1] >= 0)
         return self._families[key]
 
     def abstract_members(self, key: Key) -> list[Key]:
-        """List the abstract members that a class has, and that neither it nor a class above it defines."""
+        """List the abstract members that a class has, and that neither it nor a class above it
+        defines.
+        """
         found: list[Key] = []
         defined: set[str] = set()
         for each in self.ancestors(key):
             if each[1] < 0:
                 continue
             for name, members in self.program.members.get(each, {}).items():
-                abstract = [member for member in members if "abstract" in self.program.unit(member).flags]
+                abstract = [
+                    member for member in members if "abstract" in self.program.unit(member).flags
+                ]
                 if name not in defined:
                     found += abstract
             defined.update(self.program.members.get(each, ()), self.program.unit(each).attributes)
@@ -162,17 +183,24 @@ class Types:
         return set().union(*(self._outside.get(k, ()) for k in self.ancestors(key)))
 
     def registers(self, key: Key) -> bool:
-        """True when making the class may tell others of it: a metaclass, or a base that is told of its subclasses."""
+        """True when making the class may tell others of it: a metaclass, or a base that is told of
+        its subclasses.
+        """
         above = (k for k in self.ancestors(key) if k != key)
-        return self.has_metaclass(key) or any("__init_subclass__" in self.program.members.get(k, ()) for k in above)
+        return self.has_metaclass(key) or any(
+            "__init_subclass__" in self.program.members.get(k, ()) for k in above
+        )
 
     def has_metaclass(self, key: Key) -> bool:
         """True when a metaclass of its own makes the class."""
-        return any("metaclass" in self.program.unit(k).flags for k in self.ancestors(key) if k[1] >= 0)
+        return any(
+            "metaclass" in self.program.unit(k).flags for k in self.ancestors(key) if k[1] >= 0
+        )
 
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
-        """What a path finds that stands in a module, and in a class with this number (-1: in none; -2: its `self` is anything); local
-        imports that it may start from are the unit's."""
+        """What a path finds that stands in a module, and in a class with this number (-1: in none;
+        -2: its `self` is anything); local imports that it may start from are the unit's.
+        """
         match path[0]:
             case "?":
                 # Of anything, wherever it stands.
@@ -184,11 +212,16 @@ class Types:
             case _:
                 where = module, -1, path
         known = self._paths.get(where)
-        return known if known is not None else self._sought(self._paths, where, self._follow, _NOTHING_PROVEN)
+        return (
+            known
+            if known is not None
+            else self._sought(self._paths, where, self._follow, _NOTHING_PROVEN)
+        )
 
     def _follow(self, where: tuple[str, int, str]) -> Found:
         module, number, path = where
-        # Of a path that starts at a local import the number is the unit's, of any other one the class's.
+        # Of a path that starts at a local import the number is the unit's, of any other one the
+        # class's.
         head, _, name = path.rpartition(".")
         if not head:
             return self._root(module, number, name)
@@ -198,7 +231,10 @@ class Types:
         return Found(frozenset().union(*[step.values for step in steps]), touches)
 
     def _sought(self, known: dict[Q, A], question: Q, seek: Callable[[Q], A], unproven: A) -> A:
-        """The answer to a question; what leads back to it is not proven. Only what is as good as it can be is remembered."""
+        """The answer to a question; what leads back to it is not proven.
+
+        Only what is as good as it can be is remembered.
+        """
         if question in known:
             return known[question]
         if question in self._busy:
@@ -217,14 +253,17 @@ class Types:
         """What a name bound by this unit may be."""
         unit, found, stores = self.program.unit(key), UNKNOWN, self.program.modules[key[0]].globals
         if unit.kind == "class":
-            found = frozenset({Value("class", *key)}) | (UNKNOWN if "replaced" in unit.flags else frozenset())
+            found = frozenset({Value("class", *key)}) | (
+                UNKNOWN if "replaced" in unit.flags else frozenset()
+            )
         elif unit.kind == "import":
             found = self.imported(*unit.imports[0][:2], whole="whole" in unit.flags).values
         elif unit.kind == "assign" and len(unit.names) == 1 and stores.isdisjoint(unit.names):
             # `x = x` adds nothing to what `x` is.
             others = [each for each in self.program.bound(key[0], unit.names[0]) if each != key]
             paths = (
-                self._all(others) if (p,) == unit.names else self.follow(key[0], -1, p, key[1]) for p in unit.value
+                self._all(others) if (p,) == unit.names else self.follow(key[0], -1, p, key[1])
+                for p in unit.value
             )
             found = frozenset().union(*(path.values for path in paths))
         return found if self.program.patched.isdisjoint(unit.names) else found | UNKNOWN
@@ -254,7 +293,9 @@ class Types:
             return _found([Value("subclass" if name == "@cls" else "object", module, number)])
         if bound := self.program.bound(module, name):
             return self._all(bound)
-        return _found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
+        return (
+            _found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
+        )
 
     def _all(self, keys: Iterable[Key]) -> Found:
         keys = [*keys]
@@ -283,7 +324,9 @@ class Types:
         found = self._all(self.program.bound(module, name))
         inner = f"{module}.{name}"
         if self.program.is_module(inner):
-            return Found(found.values | {Value("module", inner)}, found.touches | {Touch("module", inner)})
+            return Found(
+                found.values | {Value("module", inner)}, found.touches | {Touch("module", inner)}
+            )
         return found if found.touches else _by_name(name)
 
     def _in_class(self, value: Value, name: str) -> Found:
@@ -293,7 +336,9 @@ class Types:
         touches: list[Touch] = []
         for each in self.ancestors(key) if value.kind == "class" else self.family(key):
             for member in self.program.members.get(each, {}).get(name, ()):
-                bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(_BOUND)
+                bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(
+                    _BOUND
+                )
                 touches.append(Touch("member" if bound else "borrowed", *member))
         # Or it, or a class beside it in its family, gives an attribute of this name a value.
         if touches or any(name in self._attributes.get(each, ()) for each in self.family(key)):

@@ -16,7 +16,9 @@ class AmbiguousName(InputError):
 
     def __init__(self, query: str, names: Sequence[str]) -> None:
         some = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
-        super().__init__(f"{len(names)} symbols are named {query!r}: {some}", "give the module, too")
+        super().__init__(
+            f"{len(names)} symbols are named {query!r}: {some}", "give the module, too"
+        )
         self.names = names
 
 
@@ -26,7 +28,9 @@ class Unit(NamedTuple):
     module: int
     kind: str
     name: str
-    """With its module and the classes around it; of a statement its line, of several names all, as in ``a,b``."""
+    """With its module and the classes around it; of a statement its line, of several names all, as
+    in ``a,b``.
+    """
     line: int
     end_line: int
     owner: int
@@ -52,6 +56,8 @@ class Imported:
 
 
 def each_name(name: str) -> Iterator[str]:
-    """Names of a unit that binds several (``a,b``), each with its module and the classes around it."""
+    """Names of a unit that binds several (``a,b``), each with its module and the classes
+    around it.
+    """
     around, dot, last = name.rpartition(".")
     return (f"{around}{dot}{each}" for each in last.split(","))

@@ -30,16 +30,19 @@ Link = Sequence[int]
 
 
 def load_symbols(path: Path) -> "Symbols":
-    """Read a saved search; one that found nothing where it is not there: such reports are not committed. Raises InputError when the file is
-    of another format."""
+    """Read a saved search; one that found nothing where it is not there: such reports are not
+    committed. Raises InputError when the file is of another format.
+    """
     if not path.exists():
         return Symbols(defaultdict(dict), list)
     return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
 
 
 class Symbols:
-    """A saved search, asked why: what `found_symbols` made. Its nodes are numbered: units first, then modules, names that are looked up,
-    and roots."""
+    """A saved search, asked why: what `found_symbols` made.
+
+    Its nodes are numbered: units first, then modules, names that are looked up, and roots.
+    """
 
     def __init__(self, data: dict[str, Any], edges: Callable[[], list[list[int]]]) -> None:
         """All edges are read by themselves: only some answers need them."""
@@ -48,10 +51,14 @@ class Symbols:
         self._others: list[str] = data["others"]
         self._files: dict[str, str] = dict(data["modules"])
         self._paths = [*self._files.values()]
-        self._roots = [len(self.units) + n for n, name in enumerate(self._others) if name.startswith("root:")]
+        self._roots = [
+            len(self.units) + n for n, name in enumerate(self._others) if name.startswith("root:")
+        ]
 
     def find(self, query: str) -> list[int]:
-        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``. Raises AmbiguousName."""
+        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or
+        ``path:line``. Raises AmbiguousName.
+        """
         query = query.strip().removeprefix("symbol:")
         path, line = place_of(query)
         if path:
@@ -75,13 +82,25 @@ class Symbols:
 
     @cached_property
     def _named(self) -> dict[str, list[int]]:
-        several = {unit.name: {unit.name, *each_name(unit.name)} for unit in self.units if "," in unit.name}
-        return grouped((name, n) for n, unit in enumerate(self.units) for name in several.get(unit.name, (unit.name,)))
+        several = {
+            unit.name: {unit.name, *each_name(unit.name)} for unit in self.units if "," in unit.name
+        }
+        return grouped(
+            (name, n)
+            for n, unit in enumerate(self.units)
+            for name in several.get(unit.name, (unit.name,))
+        )
 
     def _at(self, path: str, line: int) -> list[int]:
         """The innermost unit at a line of a file of upstream."""
-        modules = {n for n, file in enumerate(self._paths) if file == path or file.endswith(f"/{path}")}
-        around = [n for n, u in enumerate(self.units) if u.module in modules and u.line <= line <= u.end_line]
+        modules = {
+            n for n, file in enumerate(self._paths) if file == path or file.endswith(f"/{path}")
+        }
+        around = [
+            n
+            for n, u in enumerate(self.units)
+            if u.module in modules and u.line <= line <= u.end_line
+        ]
         return around[-1:]
 
     def path(self, number: int) -> str:
@@ -96,30 +115,51 @@ class Symbols:
         return f"symbol:{self.units[number].name}" if number < size else self._others[number - size]
 
     def imported(self, query: str) -> list[Imported]:
-        """What a module of upstream that stays imports by a name (``module.name`` or ``module.Class.method``, an ending of the module's
-        name will do), in whichever branch; of a name that it does not have, its stars."""
+        """What a module of upstream that stays imports by a name (``module.name`` or
+        ``module.Class.method``, an ending of the module's name will do), in whichever branch; of a
+        name that it does not have, its stars.
+        """
         parts = query.strip().removeprefix("symbol:").split(".")
         known = self._data["imports"]
         for size in range(len(parts) - 1, 0, -1):
-            asked, name, rest = ".".join(parts[:size]), parts[size], "".join(f".{part}" for part in parts[size + 1 :])
-            modules = [asked] if asked in known else [module for module in known if module.endswith(f".{asked}")]
+            asked, name, rest = (
+                ".".join(parts[:size]),
+                parts[size],
+                "".join(f".{part}" for part in parts[size + 1 :]),
+            )
+            modules = (
+                [asked]
+                if asked in known
+                else [module for module in known if module.endswith(f".{asked}")]
+            )
             if len(modules) == 1:
                 [module] = modules
-                rows = sorted((row for row in known[module] if row[0] in (name, "*")), key=lambda row: row[1])
+                rows = sorted(
+                    (row for row in known[module] if row[0] in (name, "*")), key=lambda row: row[1]
+                )
                 own = [row for row in rows if row[0] == name] or rows
                 ends = [*(row[1] for row in own[1:]), sys.maxsize]
-                return [self._import(module, row, name, rest, end) for row, end in zip(own, ends, strict=False)]
+                return [
+                    self._import(module, row, name, rest, end)
+                    for row, end in zip(own, ends, strict=False)
+                ]
         return []
 
     def _import(self, module: str, row: list[Any], name: str, rest: str, end: int) -> Imported:
         bound, line, target = row
         star, path = bound == "*", self._files[module]
         numbers = self.named(f"{module}.{line if star else name}")
-        known = [n for n in numbers if self.units[n].kind == "import" and line <= self.units[n].line < end]
+        known = [
+            n
+            for n in numbers
+            if self.units[n].kind == "import" and line <= self.units[n].line < end
+        ]
         # A statement around it stays or goes as a whole.
         known = known or [n for n in self._at(path, line) if self.units[n].kind != "import"]
         origin = f"{target}.{name}{rest}" if star else f"{target}{rest}"
-        return Imported(path, line, f"{module}.{name}{rest}", bound, origin, known[0] if known else None)
+        return Imported(
+            path, line, f"{module}.{name}{rest}", bound, origin, known[0] if known else None
+        )
 
     @cached_property
     def _first(self) -> dict[int, Link]:
@@ -130,7 +170,9 @@ class Symbols:
     def live_edges(self) -> list[list[int]]:
         """All edges between what is live."""
         size, reached = len(self.units), {*self._first, *self._roots}
-        return [e for e in self._read() if e[0] in reached and (e[1] >= size or self.units[e[1]].live)]
+        return [
+            e for e in self._read() if e[0] in reached and (e[1] >= size or self.units[e[1]].live)
+        ]
 
     def edges(self) -> Iterator[tuple[str, str]]:
         """Both ends of every edge between what is live."""
@@ -146,8 +188,9 @@ class Symbols:
         return Edge(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
 
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
-        """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
-        one to its class."""
+        """The best chain from a root to a live unit, or with `every` one for each place that names
+        it; for a member found by its name also one to its class.
+        """
         ways = (sorted(self._ways(number), key=len) if every else [self._chain(number)]) or [()]
         chains = [Chain(self.node(number), way) for way in ways]
         if ways[0] and ways[0][-1].kind == "by name" and self.units[number].kind == "member":
@@ -155,7 +198,9 @@ class Symbols:
         return chains
 
     def _ways(self, number: int) -> Iterator[tuple[Edge, ...]]:
-        """The best chain to a node by way of each that names it; of a name that is looked up, of each place that does."""
+        """The best chain to a node by way of each that names it; of a name that is looked up, of
+        each place that does.
+        """
         for edge in self.live_edges:
             if edge[1] == number:
                 by_name = self.node(edge[0]).startswith("name:")
@@ -170,18 +215,25 @@ class Symbols:
         return tuple(reversed(steps))
 
     def leaving(self, cut: Iterable[int]) -> list[int]:
-        """Live units that nothing reaches any more without these units, themselves included; what is in a class goes with it."""
+        """Live units that nothing reaches any more without these units, themselves included; what
+        is in a class goes with it.
+        """
         owners = {n: unit.owner for n, unit in enumerate(self.units) if unit.kind == "member"}
         cuts = Cuts(len(self.units) + len(self._others), self.live_edges, self._roots, owners)
         return [number for number in cuts.leaving(cut) if number < len(self.units)]
 
     def named_units(self, *, live: bool) -> list[str]:
-        """Names of definitions, members and assignments that are kept, or of those that are not; none of which several branches decide
-        differently."""
+        """Names of definitions, members and assignments that are kept, or of those that are not;
+        none of which several branches decide differently.
+        """
         units = (unit for unit in self.units if unit.kind in DEFINITIONS)
-        fates = {(unit.name, unit.live) for unit in units if unit.name.rpartition(".")[2].isidentifier()}
+        fates = {
+            (unit.name, unit.live) for unit in units if unit.name.rpartition(".")[2].isidentifier()
+        }
         fates.update((drop.symbol, False) for drop in self.dropped())
-        return sorted(name for name, fate in fates if fate is live and (name, not live) not in fates)
+        return sorted(
+            name for name, fate in fates if fate is live and (name, not live) not in fates
+        )
 
     def dropped(self) -> Iterator[Removed]:
         """All definitions and assignments that folding or a rule removed from modules that stay."""
@@ -193,7 +245,9 @@ class Symbols:
         query = query.strip().removeprefix("symbol:")
         own = {(module, name): (line, end) for module, name, line, end, *_ in self._data["gone"]}
         found: list[Removed] = []
-        for (module, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
+        for (module, name, line, end, *_), drop in zip(
+            self._data["gone"], self.dropped(), strict=True
+        ):
             if f".{drop.symbol}".endswith(f".{query}"):
                 while (above := (module, name.rpartition(".")[0])) in own:
                     # With its class: what looks its name up means other classes, too.
@@ -211,21 +265,35 @@ class Symbols:
             # What looks its name up means other classes, too: what named its own is asked.
             above = self.explain_removed(unit.owner)
             return replace(
-                above, reason=f"its class goes: nothing kept names {above.symbol}", symbol=unit.name, line=unit.line
+                above,
+                reason=f"its class goes: nothing kept names {above.symbol}",
+                symbol=unit.name,
+                line=unit.line,
             )
         steps = (self.step(edge) for edge in self._from_removed(number))
         named = [Site(s.path, s.line, _GONE, symbol_name(s.src)) for s in steps]
         named += _named_by(self._sites_of(number))
-        return Removed(self.path(number), UNREACHABLE, reason, unit.name, unit.line, tuple(named), self._alive(number))
+        return Removed(
+            self.path(number),
+            UNREACHABLE,
+            reason,
+            unit.name,
+            unit.line,
+            tuple(named),
+            self._alive(number),
+        )
 
     def _sites_of(self, number: int) -> list[list[Any]]:
         unit, path = self.units[number], self.path(number)
         module = self._data["modules"][unit.module][0]
-        return self._sites(unit.name, unit.name.removeprefix(f"{module}."), path, unit.line, unit.end_line)
+        return self._sites(
+            unit.name, unit.name.removeprefix(f"{module}."), path, unit.line, unit.end_line
+        )
 
     def _sites(self, symbol: str, name: str, path: str, first: int, last: int) -> list[list[Any]]:
-        """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it. A private
-        one that they import from elsewhere is another."""
+        """Places outside of a symbol that named it; what other files say of a name without a class
+        counts where they import it. A private one that they import from elsewhere is another.
+        """
 
         def means(file: str, line: int, meant: str) -> bool:
             if file == path:
@@ -239,7 +307,11 @@ class Symbols:
     def _removed(self) -> dict[int, list[list[int]]]:
         """Edges that leave removed units, by their targets."""
         size = len(self.units)
-        return grouped((edge[1], edge) for edge in self._read() if edge[0] < size and not self.units[edge[0]].live)
+        return grouped(
+            (edge[1], edge)
+            for edge in self._read()
+            if edge[0] < size and not self.units[edge[0]].live
+        )
 
     def _from_removed(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
@@ -251,14 +323,18 @@ class Symbols:
         return [edge for edge in edges if number not in (edge[0], self.units[edge[0]].owner)]
 
     def _alive(self, number: int) -> tuple[Edge, ...]:
-        """From the nearest place before a removed unit that is not just removed for the same reason."""
+        """From the nearest place before a removed unit that is not just removed for the same
+        reason.
+        """
 
         def out(node: int) -> Iterator[tuple[int, int, Edge]]:
             for edge in self._from_removed(node):
                 yield edge[0], 1, replace(self.step(edge), dst=self.node(node))
 
         before = Ways({number: 0}, out)
-        first = min(before.costs, key=lambda node: (not self._sites_of(node), before.costs[node], node))
+        first = min(
+            before.costs, key=lambda node: (not self._sites_of(node), before.costs[node], node)
+        )
         sites = self._sites_of(first)
         if not sites:
             first = max(before.costs, key=lambda node: (before.costs[node], node))
@@ -270,7 +346,9 @@ def _named_by(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
 
 
 def _nearest(sites: list[list[Any]], target: str) -> tuple[Edge, ...]:
-    """From the place that would first have kept a symbol, if there is one: in a kept symbol, then in a removed file."""
+    """From the place that would first have kept a symbol, if there is one: in a kept symbol, then
+    in a removed file.
+    """
     if not sites:
         return ()
     path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))

@@ -1,4 +1,6 @@
-"""Files and definitions that only one tree has, and files that both have and that differ, each with its reason; and the unified diff."""
+"""Files and definitions that only one tree has, and files that both have and that differ, each with
+its reason; and the unified diff.
+"""
 
 import difflib
 import re
@@ -23,11 +25,14 @@ _CONTEXT = 3
 _FIRST = re.compile(r"(?<=[-+])\d+")
 """First line of a side in the head of a hunk."""
 _MOST_LINES = 20_000
-"""A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
+"""A data file with more lines is told by its size: no one reads it, and comparing it takes minutes.
+"""
 
 
 def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
-    """Files that only one tree has, and those of both with different content, by the diffs of all files."""
+    """Files that only one tree has, and those of both with different content, by the diffs of all
+    files.
+    """
     counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     for path, one, other in pair.differing():
         if one is None and other is not None:
@@ -37,7 +42,14 @@ def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
         else:
             count = counts.get(path, Counter())
             lines, reason = f"+{count['+']} -{count['-']}", _changed(pair, path)
-        yield Row(path, fate(one, other), after=lines, path=path, reason=reason, commits=pair.commits(path))
+        yield Row(
+            path,
+            fate(one, other),
+            after=lines,
+            path=path,
+            reason=reason,
+            commits=pair.commits(path),
+        )
 
 
 def _changed(pair: Pair, path: str) -> Reason:
@@ -48,16 +60,31 @@ def _changed(pair: Pair, path: str) -> Reason:
         return Reason("upstream")
     if not pair.reported:
         return _UNKNOWN
-    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
-    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
+    before, after = (
+        Counter(row[1] for row in side.graph["decisions"].get(path, ()))
+        for side in (pair.old, pair.new)
+    )
+    rows = [
+        f"{rule} {before[rule]} → {after[rule]}"
+        for rule in sorted(before | after)
+        if before[rule] != after[rule]
+    ]
     by_rule = f"decisions by rule: {', '.join(some(rows, 6))}"
-    return Reason("reach", by_rule if rows else "what the rest of the tree names of it differs: see the symbols")
+    return Reason(
+        "reach",
+        by_rule if rows else "what the rest of the tree names of it differs: see the symbols",
+    )
 
 
 def commit_rows(pair: Pair) -> Iterator[Row]:
-    """Commits that touched a file of one of the trees, the newest first; with how many they touched."""
+    """Commits that touched a file of one of the trees, the newest first; with how many they
+    touched.
+    """
     known = pair.old.files.keys() | pair.new.files.keys()
-    rows = ((told.number or told.hash[:10], told.subject, len(known.intersection(told.paths))) for told in pair.told)
+    rows = (
+        (told.number or told.hash[:10], told.subject, len(known.intersection(told.paths)))
+        for told in pair.told
+    )
     return (Row(name, "commit", subject, f"{count:,}") for name, subject, count in rows if count)
 
 
@@ -70,7 +97,11 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         reason = pair.turned(steps) if steps and pair.old.graph else Reason()
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
-        return Reason("upstream", f"upstream {what}" + (f"; {reason.text}" if reason.text else ""), reason.chain)
+        return Reason(
+            "upstream",
+            f"upstream {what}" + (f"; {reason.text}" if reason.text else ""),
+            reason.chain,
+        )
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
@@ -79,7 +110,11 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         return Reason("rule", f"rule {rule}, which removed it, changed", found.chain)
     if path in pair.new.rescued:
         return _rescued(pair, path, found)
-    was = f"rule {rule} removed it before ({text})" if rule != UNREACHABLE else "nothing kept needed it before"
+    was = (
+        f"rule {rule} removed it before ({text})"
+        if rule != UNREACHABLE
+        else "nothing kept needed it before"
+    )
     return Reason(found.cause, f"{was}; {found.text}", found.chain)
 
 
@@ -88,7 +123,9 @@ def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
     text = pair.new.rescued[path]
     needs = place[1] if (place := _PLACE.search(text)) else ""
     if pair.upstream_changed(needs) and not pair.moved_rules:
-        return Reason("upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain)
+        return Reason(
+            "upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain
+        )
     return Reason(found.cause if found.cause != "upstream" else "reach", text, found.chain)
 
 
@@ -99,7 +136,9 @@ def _newly_removed(pair: Pair, path: str) -> Reason:
     if after is False:
         moved = _same_content(pair.new, pair.old.upstream_hash(path))
         kept = "" if moved in pair.new.files else ", which the new tree does not keep"
-        return Reason("upstream", f"upstream moved it to {moved}{kept}" if moved else "upstream removed it")
+        return Reason(
+            "upstream", f"upstream moved it to {moved}{kept}" if moved else "upstream removed it"
+        )
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.new.graph["removed"].get(path, [UNREACHABLE, ""])
@@ -108,13 +147,16 @@ def _newly_removed(pair: Pair, path: str) -> Reason:
         return found
     cause, why = pair.rule_cause(rule)
     if cause == "reach":
-        # The rule took it before, too, and something held it back then: a rescue, or the name it has.
+        # The rule took it before, too, and something held it back then: a rescue, or the name it
+        # has.
         cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
     return Reason(cause, f"{why}: {text}", found.chain)
 
 
 def _same_content(side: Side, sha256: str | None) -> str:
-    """Path of upstream's file with this content; empty when there is none, or it is an empty file's."""
+    """Path of upstream's file with this content; empty when there is none, or it is an empty
+    file's.
+    """
     if side.upstream is None or sha256 is None:
         return ""
     found = [file.path for file in side.upstream.files if file.sha256 == sha256 and file.size > 100]
@@ -132,7 +174,9 @@ def symbol_changes(pair: Pair) -> Iterator[Row]:
     both = pair.old.files.keys() & pair.new.files.keys()
     kept = {name: n for name, n in now.items() if name not in was and after.path(n) in both}
     gone = {name: n for name, n in was.items() if name not in now and before.path(n) in both}
-    appeared = {name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"}
+    appeared = {
+        name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"
+    }
     dropped, lost = ({row.symbol: row for row in symbols.dropped()} for symbols in (after, before))
     for row, steps in _outermost(pair, pair.new, after, kept, "added"):
         reason = pair.turned(steps)
@@ -170,12 +214,16 @@ def _numbers(symbols: Symbols) -> dict[str, int]:
 def _outermost(
     pair: Pair, side: Side, symbols: Symbols, among: Mapping[str, int], fate: str
 ) -> Iterator[tuple[Row, Sequence[Edge]]]:
-    """Those whose class is not among them, their reasons to be told, each with the best chain to it."""
+    """Those whose class is not among them, their reasons to be told, each with the best chain to
+    it.
+    """
     for name, number in among.items():
         unit, path = symbols.units[number], symbols.path(number)
         if unit.owner >= 0 and symbols.units[unit.owner].name in among:
             continue
-        members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+        members = (
+            sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+        )
         kind = f"{unit.kind}, with {members} members" if members else unit.kind
         line = side.line_of(path, name, generated=True)
         row = Row(name, fate, kind, "", path, line, unit.line, commits=pair.commits(path))
@@ -183,11 +231,16 @@ def _outermost(
 
 
 def text_changes(pair: Pair) -> Iterator[TextChange]:
-    """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
+    """Diffs of all files that differ, sorted by path; nothing when one of the trees is not
+    there.
+    """
     if pair.old.folder is None or pair.new.folder is None:
         return
     for path, one, other in pair.differing():
-        names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
+        names = (
+            f"a/{path}" if one is not None else "/dev/null",
+            f"b/{path}" if other is not None else "/dev/null",
+        )
         text = _difference(pair.old.read(path), pair.new.read(path))
         yield TextChange(path, f"--- {names[0]}\n+++ {names[1]}\n{text}")
 
@@ -208,7 +261,10 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    """Hunks of a unified diff. What both begin and end with is set aside first: `difflib` takes quadratic time."""
+    """Hunks of a unified diff.
+
+    What both begin and end with is set aside first: `difflib` takes quadratic time.
+    """
     start = sum(takewhile(bool, map(eq, old, new)))
     end = sum(takewhile(bool, map(eq, old[start:][::-1], new[start:][::-1])))
     low, high = max(0, start - _CONTEXT), max(0, end - _CONTEXT)

@@ -1,4 +1,6 @@
-"""The comparison as Markdown for a comment, as HTML with everything, and as JSON: its tables, in the order in which a reviewer reads them."""
+"""The comparison as Markdown for a comment, as HTML with everything, and as JSON: its tables, in
+the order in which a reviewer reads them.
+"""
 
 import base64
 import html
@@ -49,7 +51,10 @@ TABLES = {
         "Uncertain on one side only",
         "file:subject what:kind where why:reason.text",
         (),
-        "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
+        (
+            "What stays because it could not be decided, a file that a rule removes and that "
+            "something needs, for example."
+        ),
     ),
     "kept": Table("Files newly kept", _FILES, _EXPLAINED),
     "removed": Table("Files newly removed", _FILES, _EXPLAINED),
@@ -59,14 +64,20 @@ TABLES = {
         "Conditions that are decided otherwise",
         "condition:subject before after where why:reason.text",
         _EXPLAINED,
-        "Those come first that have another outcome or another rule than before, or stand in a file that upstream did not change.",
+        (
+            "Those come first that have another outcome or another rule than before, or stand in "
+            "a file that upstream did not change."
+        ),
     ),
     "changed": Table("Changed files", _FILES, _EXPLAINED),
     "risks": Table(
         "New risks",
         "code:subject what:kind where in:after why:reason.text",
         (),
-        "Places where code computes what it names, runs or loads, and questions about platforms that no rule names.",
+        (
+            "Places where code computes what it names, runs or loads, and questions about "
+            "platforms that no rule names."
+        ),
     ),
     "growth": Table("Lines by folder", "folder:subject change:kind before after"),
     "flags": Table("Command lines", _OFFERED),
@@ -74,21 +85,41 @@ TABLES = {
     "dependencies": Table("Dependencies", _OFFERED),
     "data": Table("Data tables", _OFFERED),
     "kernels": Table("Kernels", _OFFERED),
-    "commits": Table("Upstream's commits that touched these trees", "commits:subject subject:before files:after"),
+    "commits": Table(
+        "Upstream's commits that touched these trees", "commits:subject subject:before files:after"
+    ),
 }
 
 
 def _sections(review: Review, first: bool) -> list[dict[str, Any]]:
-    """The tables that have rows, as the templates and the script read them: of what upstream's own diff does not explain (`first`), or of all
-    else. The first cell of a row is its subject, which is code."""
+    """The tables that have rows, as the templates and the script read them: of what upstream's own
+    diff does not explain (`first`), or of all else. The first cell of a row is its subject, which
+    is code.
+    """
     found: list[dict[str, Any]] = []
     for name, table in TABLES.items():
         columns, rows = [column.partition(":") for column in table.columns.split()], []
-        for row in (row for row in review.table(name) if (row.reason.cause not in table.later) is first):
+        for row in (
+            row for row in review.table(name) if (row.reason.cause not in table.later) is first
+        ):
             cells = [_cell_of(row, field or head) for head, _, field in columns]
-            rows.append((cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain))
+            rows.append(
+                (
+                    cells,
+                    row.fate,
+                    row.reason.cause,
+                    row.path,
+                    row.line,
+                    row.upstream,
+                    row.reason.chain,
+                )
+            )
         if rows:
-            told = {"title": table.title, "columns": [head for head, *_ in columns], "intro": table.intro}
+            told = {
+                "title": table.title,
+                "columns": [head for head, *_ in columns],
+                "intro": table.intro,
+            }
             found.append({**told, "first": first, "rows": rows})
     return found
 
@@ -100,11 +131,17 @@ def _cell_of(row: Row, field: str) -> str:
 
 def review_json(review: Review) -> dict[str, Any]:
     """The content of ``--json``; nothing is cut."""
-    return {"format": 2, "different": review.different, **{f.name: getattr(review, f.name) for f in fields(review)}}
+    return {
+        "format": 2,
+        "different": review.different,
+        **{f.name: getattr(review, f.name) for f in fields(review)},
+    }
 
 
 def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
-    """The page for a comment: what exceeds a limit in characters (0: none) is left out from the end, and what was is said."""
+    """The page for a comment: what exceeds a limit in characters (0: none) is left out from the
+    end, and what was is said.
+    """
     template = _environment().get_template("review.md.jinja")
     body, head = "", _head(review)
     for most in _ROWS:
@@ -119,35 +156,51 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
 
 
 def page(review: Review, repository: str = "") -> str:
-    """One HTML page with everything, chains and the whole diff included; commits, pull requests and files link to upstream's repository."""
+    """One HTML page with everything, chains and the whole diff included; commits, pull requests and
+    files link to upstream's repository.
+    """
     head = _head(review)
-    commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
+    commits = {
+        row.path: row.commits
+        for name in ("kept", "removed", "changed")
+        for row in review.table(name)
+    }
     data = {
         "sections": [*head["first"], *head["rest"]],
-        "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
+        "files": [
+            [change.path, change.text, commits.get(change.path, ())] for change in review.text
+        ],
         "risks": sorted({(row.path, row.kind) for row in review.table("risks")}),
         "refs": [review.old.reference, review.new.reference],
         "repository": repository,
     }
     # The text of the trees is nine tenths of the page; a browser unpacks it in a moment.
-    packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), 9))
+    packed = base64.b64encode(
+        zlib.compress(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), 9)
+    )
     template = _environment(escaped=True).get_template("review.html.jinja")
     return template.render(head, packed=packed.decode())
 
 
 def _head(review: Review) -> dict[str, Any]:
-    moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
+    moved = {
+        name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")
+    }
     return {
         "review": review,
         "first": _sections(review, True),
         "rest": _sections(review, False),
-        "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
+        "counts": {
+            name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()
+        },
         "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
 
 
 def _text_section(changes: Sequence[TextChange], space: int | None) -> str:
-    """As many diffs as fit, in their order; a large one is left out rather than all behind it, and what was left out is said."""
+    """As many diffs as fit, in their order; a large one is left out rather than all behind it, and
+    what was left out is said.
+    """
     chosen, left = list[str](), list[str]()
     for text in (change.text for change in changes):
         size = len(text) + 20
@@ -157,7 +210,9 @@ def _text_section(changes: Sequence[TextChange], space: int | None) -> str:
             space -= size
     # Longer than any in the text.
     fence = "`" * max([3, *(len(run) + 1 for text in chosen for run in re.findall("`+", text))])
-    return _environment().get_template("text.md.jinja").render(chosen=chosen, left=left, fence=fence)
+    return (
+        _environment().get_template("text.md.jinja").render(chosen=chosen, left=left, fence=fence)
+    )
 
 
 def _environment(*, escaped: bool = False) -> Environment:
@@ -168,7 +223,9 @@ def _environment(*, escaped: bool = False) -> Environment:
 
 
 def _cell(text: str) -> str:
-    """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a tag."""
+    """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a
+    tag.
+    """
     return cell(html.escape(one_line(text, 300), quote=False))
 
 

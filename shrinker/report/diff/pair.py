@@ -1,5 +1,5 @@
-"""Two generated trees that are compared, each with all that its run left, every part read when it is asked for; and the words in which a reason
-is told.
+"""Two generated trees that are compared, each with all that its run left, every part read when it
+is asked for; and the words in which a reason is told.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,11 +60,19 @@ class Side:
 
     def read(self, path: str) -> bytes:
         """Bytes of a generated file; empty when the tree is not there or has no such file."""
-        return (self.folder / path).read_bytes() if self.folder is not None and path in self.files else b""
+        return (
+            (self.folder / path).read_bytes()
+            if self.folder is not None and path in self.files
+            else b""
+        )
 
     def read_upstream(self, path: str) -> bytes:
         """Bytes of upstream's file; empty where it has none or cannot be read."""
-        return self.upstream.read(path) if self.upstream is not None and path in self.upstream.by_path else b""
+        return (
+            self.upstream.read(path)
+            if self.upstream is not None and path in self.upstream.by_path
+            else b""
+        )
 
     def upstream_hash(self, path: str) -> str | None:
         """SHA-256 of upstream's file; None when upstream has none or cannot be read."""
@@ -90,10 +98,14 @@ class Side:
         return self._lines[path]
 
     def line_of(self, path: str, name: str, *, generated: bool = False) -> int:
-        """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or cannot be read."""
+        """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or
+        cannot be read.
+        """
         if (path, generated) not in self._defined:
             tree = parsed(self.read(path) if generated else self.read_upstream(path))
-            self._defined[path, generated] = lines_of(tree, imports=False) if tree is not None else {}
+            self._defined[path, generated] = (
+                lines_of(tree, imports=False) if tree is not None else {}
+            )
         module = module_name(path) or path.removesuffix(".py").replace("/", ".")
         return self._defined[path, generated].get(name.removeprefix(f"{module}."), 0)
 
@@ -117,7 +129,9 @@ class Side:
 
     @cached_property
     def live_nodes(self) -> frozenset[str]:
-        """Ends of the edges of the file graph and of that of symbols, there without lines in the names of statements."""
+        """Ends of the edges of the file graph and of that of symbols, there without lines in the
+        names of statements.
+        """
         nodes = self.graph.get("nodes", ())
         files = {nodes[end] for edge in self.graph.get("edges", ()) for end in edge[:2]}
         pairs = self.symbols.edges() if self.symbols is not None else ()
@@ -149,7 +163,9 @@ class Pair:
     """Commits of upstream between them, the newest first."""
 
     def differing(self) -> Iterator[tuple[str, EmittedFile | None, EmittedFile | None]]:
-        """Path of every file that is another one, or on one side only, and what each side has of it; sorted."""
+        """Path of every file that is another one, or on one side only, and what each side has of
+        it; sorted.
+        """
         for path, one, other in compared(self.old.files, self.new.files):
             if one is None or other is None or one.sha256 != other.sha256:
                 yield path, one, other
@@ -175,7 +191,9 @@ class Pair:
 
     @cached_property
     def _by_path(self) -> dict[str, list[str]]:
-        return grouped((path, each.number or each.hash[:10]) for each in self.told for path in each.paths)
+        return grouped(
+            (path, each.number or each.hash[:10]) for each in self.told for path in each.paths
+        )
 
     def commits(self, path: str) -> tuple[str, ...]:
         """Numbers of the commits that touched a file, the newest first."""
@@ -196,7 +214,10 @@ class Pair:
             why = Reason("rule", "one side's reports have no rules.json")
             return (Row("(which ones is not recorded)", "changed", reason=why),)
         why, rows = Reason("rule"), compared(self.old.rules, self.new.rules)
-        found = tuple(Row(name, fate(old, new), after=(new or old or [""])[0], reason=why) for name, old, new in rows)
+        found = tuple(
+            Row(name, fate(old, new), after=(new or old or [""])[0], reason=why)
+            for name, old, new in rows
+        )
         return found or (Row("(comments or order)", "changed", reason=why),)
 
     @cached_property
@@ -205,7 +226,9 @@ class Pair:
         return frozenset(row.subject for row in self.changed_rules)
 
     def is_rule(self, rules: str) -> bool:
-        """True when a decision rests on a rule; ``unused`` and its like say that nothing names it."""
+        """True when a decision rests on a rule; ``unused`` and its like say that nothing
+        names it.
+        """
         return not self.new.rules or not self.new.rules.keys().isdisjoint(rules.split("+"))
 
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
@@ -216,20 +239,28 @@ class Pair:
         return "reach", f"rule {rules}, which both sides have"
 
     def turned(self, steps: Sequence[Edge], *, gone: bool = False) -> Reason:
-        """Why a chain of the new side leads where the old one's did not; where it is `gone`, why what a chain of the old side kept is reached no
-        more: the step at which it leaves what the other side keeps, and what changed there."""
+        """Why a chain of the new side leads where the old one's did not; where it is `gone`, why
+        what a chain of the old side kept is reached no
+        more: the step at which it leaves what the other side keeps, and what changed there.
+        """
         own, other = (self.old, self.new) if gone else (self.new, self.old)
         says, names, not_so = _GONE if gone else _COME
         chain = tuple(map(str, steps))
-        # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:
-        # what comes behind it may be kept there by another way.
-        shared = (s for s in reversed(steps) if s.src.startswith("root:") or _unnumbered(s.src) in other.live_nodes)
+        # Where it starts at something that the other side keeps, too. Not the first step that the
+        # other side does not have: what comes behind it may be kept there by another way.
+        shared = (
+            s
+            for s in reversed(steps)
+            if s.src.startswith("root:") or _unnumbered(s.src) in other.live_nodes
+        )
         step = next(shared, steps[0] if steps else None)
         if step is None:
             return Reason("unknown", "no chain leads to it")
         source = step.src.partition(":")[2]
         kind, _, name = step.dst.partition(":")
-        who = f"{source} {says.format(f'the name {name}' if kind == 'name' else name)} ({step.kind})"
+        who = (
+            f"{source} {says.format(f'the name {name}' if kind == 'name' else name)} ({step.kind})"
+        )
         where = f"{step.path}:{step.line}" if step.line else step.path or "a rule"
         if step.src in _NO_RULES:
             return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {not_so}", chain)
@@ -237,16 +268,24 @@ class Pair:
             root, text = self.rule_cause(source)
             return Reason(root, f"root {source} {names}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
-        line = "".join(own.upstream_lines(step.path)[step.line - 1 : step.line]) if changed and step.line else ""
+        line = (
+            "".join(own.upstream_lines(step.path)[step.line - 1 : step.line])
+            if changed and step.line
+            else ""
+        )
         if len(line) > _TELLING and line in other.upstream_lines(step.path):
             side = "the old upstream" if other is self.old else "the new upstream"
-            text = f"{who}, at {where}: {side} has that line, too, and it was decided otherwise there"
+            text = (
+                f"{who}, at {where}: {side} has that line, too, and it was decided otherwise there"
+            )
             return Reason("rule" if self.moved_rules else "reach", text, chain)
         if changed:
             what = "removed" if self.new.has_upstream(step.path) is False else "changed"
             return Reason("upstream", f"{who}: upstream {what} {where}{self.by(step.path)}", chain)
         if self.moved_rules:
-            return Reason("rule", f"{who}: rules changed ({', '.join(some(sorted(self.moved_rules)))})", chain)
+            return Reason(
+                "rule", f"{who}: rules changed ({', '.join(some(sorted(self.moved_rules)))})", chain
+            )
         if changed is None:
             return Reason("unknown", f"{who}, at {where}", chain)
         return Reason("reach", f"{who}, at {where}, in a file that upstream did not change", chain)
@@ -255,12 +294,18 @@ class Pair:
         """Whether upstream changed a file; nothing where that cannot be said."""
         changed = self.upstream_changed(path)
         if not changed:
-            return Reason() if changed is None else Reason("reach", "upstream did not change the file")
+            return (
+                Reason() if changed is None else Reason("reach", "upstream did not change the file")
+            )
         return Reason("upstream", f"upstream {fate(*self.there(path))} the file{self.by(path)}")
 
 
-def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[str, Has | None, Has | None]]:
-    """Each key of which the two sides have something else, or one has nothing, and what each has; sorted."""
+def compared(
+    old: Mapping[str, Has], new: Mapping[str, Has]
+) -> Iterator[tuple[str, Has | None, Has | None]]:
+    """Each key of which the two sides have something else, or one has nothing, and what each has;
+    sorted.
+    """
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if before != after:

@@ -1,12 +1,17 @@
-"""The comparison of two generated trees, as values: what the pages print and what ``--json`` holds."""
+"""The comparison of two generated trees, as values: what the pages print and what
+``--json`` holds.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 Cause = Literal["upstream", "rule", "reach", "unknown", "shrinker", ""]
-"""``upstream`` changed it; a ``rule`` changed; what kept code reaches (``reach``) changed although neither did so here;
-``unknown``: the reports of one side are not there; ``shrinker`` writes it itself; none where nobody asks."""
+"""``upstream`` changed it; a ``rule`` changed; what kept code reaches (``reach``) changed although
+neither did so here;
+``unknown``: the reports of one side are not there; ``shrinker`` writes it itself; none where nobody
+    asks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,9 @@ class Reason:
     text: str = ""
     """One sentence."""
     chain: tuple[str, ...] = ()
-    """The ``why`` chain from a root, a step a line; of what was removed, the chain that kept it before."""
+    """The ``why`` chain from a root, a step a line; of what was removed, the chain that kept it
+    before.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,8 @@ class Row:
     """The same in upstream's file."""
     reason: Reason = Reason()
     commits: tuple[str, ...] = ()
-    """Numbers of pull requests, or short hashes, that touched its file between the two upstreams."""
+    """Numbers of pull requests, or short hashes, that touched its file between the two upstreams.
+    """
 
     @property
     def where(self) -> str:

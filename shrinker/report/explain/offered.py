@@ -1,4 +1,6 @@
-"""What a run left, what is told of one thing, and the answers to what a server offers, and to rules: flags, environment variables, endpoints."""
+"""What a run left, what is told of one thing, and the answers to what a server offers, and to
+rules: flags, environment variables, endpoints.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +34,9 @@ class Answer:
 
     subject: str
     verdict: str
-    """``kept``, ``removed``, ``partly kept``, ``refused`` (some values of it are), ``rule`` or ``leaves``."""
+    """``kept``, ``removed``, ``partly kept``, ``refused`` (some values of it are), ``rule`` or
+    ``leaves``.
+    """
     because: tuple[str, ...]
     change: str
     """What would change it."""
@@ -85,22 +89,35 @@ class Generated(SavedRun):
         return next(self.places(pattern, word), "")
 
     def gone(self, word: str) -> Iterator[str]:
-        """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
+        """``path:line`` of the first place in each of upstream's Python files of a word that the
+        tree has not.
+        """
         sought = re.compile(rf"\b{re.escape(word)}\b")
         for path in (*self.data["kept"], *self.data["removed"]):
-            if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
+            if (
+                path.endswith(".py")
+                and word in (text := self.upstream(path))
+                and (found := sought.search(text))
+            ):
                 yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
 
 
 def without(*rules: str) -> str:
-    """What undoes what some rules removed, each one, or several together that are joined by ``+``."""
+    """What undoes what some rules removed, each one, or several together that are joined by
+    ``+``.
+    """
     told = "take rule {} out of the profile; `shrinker ablate {}` says what comes back"
-    return "; ".join(told.format(rule.replace("+", ", "), rule.replace("+", " ")) for rule in dict.fromkeys(rules))
+    return "; ".join(
+        told.format(rule.replace("+", ", "), rule.replace("+", " "))
+        for rule in dict.fromkeys(rules)
+    )
 
 
 def did(effect: Mapping[str, int]) -> tuple[str, ...]:
     """What a rule did, as rules.json has it, in words."""
-    return tuple(several(count, _DID[what]) for what, count in effect.items()) or ("nothing in this tree",)
+    return tuple(several(count, _DID[what]) for what, count in effect.items()) or (
+        "nothing in this tree",
+    )
 
 
 def rule(tree: Generated, name: str) -> list[Answer]:
@@ -113,10 +130,14 @@ def rule(tree: Generated, name: str) -> list[Answer]:
 
 
 def error(tree: Generated, text: str) -> list[Answer]:
-    """A named error, in any part of its text, or the code of the answer of an endpoint that is gone."""
+    """A named error, in any part of its text, or the code of the answer of an endpoint that is
+    gone.
+    """
     if text in ("404", "removed_feature"):
         rows = [(row[1], row[5]) for row in tree.tables.get("ENDPOINTS", ())]
-        lost = [*dict.fromkeys(f"{path}: rule {rule}" for path, rule in rows)] or ["this server lost no endpoint"]
+        lost = [*dict.fromkeys(f"{path}: rule {rule}" for path, rule in rows)] or [
+            "this server lost no endpoint"
+        ]
         change = without(*(rule for _, rule in rows)) or "nothing"
         return [Answer("HTTP 404, removed_feature", "removed", tuple(lost), change)]
     told = _ERROR.search(text)
@@ -125,7 +146,14 @@ def error(tree: Generated, text: str) -> list[Answer]:
     subject, why = told.groups()
     named = _RULE.search(why)
     because = (f"rule {named[1]}: {why.partition(',')[0]}" if named else why,)
-    return [Answer(subject, "removed", because, without(named[1]) if named else "a [[keep]] rule that names it")]
+    return [
+        Answer(
+            subject,
+            "removed",
+            because,
+            without(named[1]) if named else "a [[keep]] rule that names it",
+        )
+    ]
 
 
 def flag(tree: Generated, name: str) -> list[Answer]:
@@ -147,12 +175,24 @@ def flag(tree: Generated, name: str) -> list[Answer]:
             texts = " ".join(row["values"] or row["only"])
             said = f"all but {texts}" if row["only"] else texts or "any value"
             because.append(f"{said} is refused by rule {row['rule']}. {row['instead']}")
-        change = without(*(row["rule"] for row in refused)) or "a [[fact]] that says it is off, with a [[reject]]"
+        change = (
+            without(*(row["rule"] for row in refused))
+            or "a [[fact]] that says it is off, with a [[reject]]"
+        )
         if not because:
-            because = ["the command line takes it", _read(tree, rf"\.({word})\b|[\"']({word})[\"']", word, place)]
-        found.append(Answer(name, "refused" if refused else "kept", tuple(because), change, generated=place))
+            because = [
+                "the command line takes it",
+                _read(tree, rf"\.({word})\b|[\"']({word})[\"']", word, place),
+            ]
+        found.append(
+            Answer(name, "refused" if refused else "kept", tuple(because), change, generated=place)
+        )
     if not found:
-        fields = (field for _, text in tree.texts() for field in re.findall(r"^    (\w+): A\[", text, re.MULTILINE))
+        fields = (
+            field
+            for _, text in tree.texts()
+            for field in re.findall(r"^    (\w+): A\[", text, re.MULTILINE)
+        )
         near = [*(n for row in options for n in row[0]), *(row["subject"] for row in refusals)]
         near += (f"--{field.replace('_', '-')}" for field in fields)
         # As argparse has it.
@@ -160,20 +200,30 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         if not longer:
             raise unknown(name, near)
         if longer[1:]:
-            raise InputError(f"{len(longer)} flags begin with {name}: {', '.join(longer[:6])}", "give more of it")
+            raise InputError(
+                f"{len(longer)} flags begin with {name}: {', '.join(longer[:6])}", "give more of it"
+            )
         short = f"a command line takes {name} for {longer[0]}"
-        found = [replace(answer, because=(short, *answer.because)) for answer in flag(tree, longer[0])]
+        found = [
+            replace(answer, because=(short, *answer.because)) for answer in flag(tree, longer[0])
+        ]
     return found
 
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
     """Where kept code reads what stands at a place."""
     places = [*tree.places(pattern, word)]
-    return _told(places, "names") if places else f"no kept code names it but {place.rpartition('/')[2]}"
+    return (
+        _told(places, "names")
+        if places
+        else f"no kept code names it but {place.rpartition('/')[2]}"
+    )
 
 
 def _told(places: Sequence[str], verb: str) -> str:
-    return f"kept code {verb} it: {places[0]}" + (f" and {len(places) - 1:,} more" if places[1:] else "")
+    return f"kept code {verb} it: {places[0]}" + (
+        f" and {len(places) - 1:,} more" if places[1:] else ""
+    )
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
@@ -184,7 +234,9 @@ def variable(tree: Generated, name: str) -> list[Answer]:
         for one in names.split():
             if one.rstrip("=") == name:
                 says = f"rule {rule} says that no run of this server sets it"
-                refused = f"a run in which it {'is set' if one.endswith('=') else 'means yes'} is refused"
+                refused = (
+                    f"a run in which it {'is set' if one.endswith('=') else 'means yes'} is refused"
+                )
                 return [Answer(name, "removed", (says, refused), without(rule))]
     place = tree.first(rf"\b{name}\b", name)
     if not place:
@@ -194,11 +246,18 @@ def variable(tree: Generated, name: str) -> list[Answer]:
 
 
 def said(tree: Generated, name: str) -> list[Answer]:
-    """A text that kept code says: a metric, a choice of a flag, a message. A part of a word is none: it may be a typing error."""
+    """A text that kept code says: a metric, a choice of a flag, a message.
+
+    A part of a word is none: it may be a typing error.
+    """
     found = [*tree.places(rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name)]
     if not found:
         return []
-    return [Answer(name, "kept", (_told(found, "says"),), "it goes with what says it", generated=found[0])]
+    return [
+        Answer(
+            name, "kept", (_told(found, "says"),), "it goes with what says it", generated=found[0]
+        )
+    ]
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
@@ -209,13 +268,31 @@ def endpoint(tree: Generated, name: str) -> list[Answer]:
     if rows:
         feature, rule = rows[0][4], rows[0][5]
         methods = " ".join(sorted({method for row in rows for method in row[3]}))
-        answer = "a client is told so and the socket closed" if methods == "WEBSOCKET" else "it answers 404"
-        return [Answer(f"{methods} {name}", "removed", (f"rule {rule}: {feature}; {answer}",), without(rule))]
+        answer = (
+            "a client is told so and the socket closed"
+            if methods == "WEBSOCKET"
+            else "it answers 404"
+        )
+        return [
+            Answer(
+                f"{methods} {name}",
+                "removed",
+                (f"rule {rule}: {feature}; {answer}",),
+                without(rule),
+            )
+        ]
     place = tree.first(rf"@\w+\.(?:\w+)\(\s*[\"']({re.escape(name)})[\"']", name)
     if place:
         change = "a [[remove]] rule with its `definitions`"
         return [Answer(name, "kept", ("the server has it",), change, generated=place)]
-    raise unknown(name, {n for _, t in tree.texts() for n in re.findall(r"@\w+\.\w+\(\s*[\"'](/[\w/{}.-]*)[\"']", t)})
+    raise unknown(
+        name,
+        {
+            n
+            for _, t in tree.texts()
+            for n in re.findall(r"@\w+\.\w+\(\s*[\"'](/[\w/{}.-]*)[\"']", t)
+        },
+    )
 
 
 def cause(step: Edge) -> str:

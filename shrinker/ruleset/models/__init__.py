@@ -1,14 +1,36 @@
-"""The kinds of rule, one pydantic model each: a rule says what it fixes and why, never how. Here all rules of a profile, and the profile."""
+"""The kinds of rule, one pydantic model each: a rule says what it fixes and why, never how.
+
+Here all rules of a profile, and the profile.
+"""
 
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Keep, Label, Pure, Registry, Remove, Root, Walk
+from shrinker.ruleset.models.closed_world import (
+    Absent,
+    Domain,
+    Fact,
+    Keep,
+    Label,
+    Pure,
+    Registry,
+    Remove,
+    Root,
+    Walk,
+)
 from shrinker.ruleset.models.closed_world import Shape as Shape
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
-from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
+from shrinker.ruleset.models.outside import (
+    Api,
+    Companion,
+    Distribution,
+    Internal,
+    Listing,
+    Outside,
+    Protocol,
+)
 from shrinker.ruleset.models.rule import Claim as Claim
 from shrinker.ruleset.models.rule import Rule, Table
 
@@ -75,7 +97,9 @@ class Ruleset(Kinds):
         return {name: fact.id for fact in self.facts for name in fact.macros}
 
     def walked(self) -> dict[str, tuple[str, ...]]:
-        """By package, the names below it that a walk over it finds: several rules of one package add up."""
+        """By package, the names below it that a walk over it finds: several rules of one package
+        add up.
+        """
         found: dict[str, tuple[str, ...]] = {}
         for rule in self.walks:
             found[rule.package] = (*found.get(rule.package, ()), *rule.keep)

@@ -22,9 +22,12 @@ class Rule(Table):
     why: str = Field(min_length=10)
     """One or two sentences for the person who audits it."""
     optional: bool = False
-    """True for a rule that need not match every upstream (names come and go); strict mode then says nothing."""
+    """True for a rule that need not match every upstream (names come and go); strict mode then says
+    nothing.
+    """
     since: str = ""
-    """The first release that has what the rule names; strict mode says nothing of an earlier one."""
+    """The first release that has what the rule names; strict mode says nothing of an earlier one.
+    """
     until: str = ""
     """The last release that has it."""
 
@@ -35,7 +38,9 @@ class Rule(Table):
         return self
 
     def may_idle(self, version: str | None) -> bool:
-        """Whether the rule need not match anything in an upstream, by the release that this is (None: not known)."""
+        """Whether the rule need not match anything in an upstream, by the release that this is
+        (None: not known).
+        """
         if version is None:
             return self.optional or bool(self.since or self.until)
         release = Version(version)
@@ -47,13 +52,17 @@ class Claim(Rule):
     """What is said of the closed world, and why nothing that a run is given can make it false."""
 
     follows: tuple[str, ...] = ()
-    """Ids of refusals, removals and other claims from which a person found that this follows. What is said of a flag itself
-    needs a refusal all the same."""
+    """Ids of refusals, removals and other claims from which a person found that this follows.
+
+    What is said of a flag itself needs a refusal all the same.
+    """
     machine: bool = False
     """True: about the machine, its driver and what is installed on it. No run sets that."""
 
 
 class Telling(Rule):
-    """What decides nothing: it judges the tree, or tells of what is not in it or of the package index, whatever this upstream declares."""
+    """What decides nothing: it judges the tree, or tells of what is not in it or of the package
+    index, whatever this upstream declares.
+    """
 
     decides: ClassVar[bool] = False

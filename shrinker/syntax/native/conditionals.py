@@ -1,4 +1,5 @@
-"""Conditional groups of the preprocessor, and which lines of them no build reads in which some macros are not defined.
+"""Conditional groups of the preprocessor, and which lines of them no build reads in which some
+macros are not defined.
 
 Only whole lines go, so that a group whose first open test is an ``#elif`` keeps the arms before it.
 """
@@ -39,11 +40,16 @@ class _Arm(NamedTuple):
 
 
 def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...]:
-    """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an inner group may lie within an outer one's.
+    """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an
+    inner group may lie within an outer one's.
 
     The `undefined` macros, which no build defines, are 0 where a test reads them.
     """
-    return _refuted(data, frozenset(undefined)) if any(name.encode() in data for name in undefined) else ()
+    return (
+        _refuted(data, frozenset(undefined))
+        if any(name.encode() in data for name in undefined)
+        else ()
+    )
 
 
 @lru_cache(maxsize=256)
@@ -108,7 +114,9 @@ def _verdict(
     """What a test says, and by which of the macros."""
     if leaf.type == "#else":
         return True, frozenset()
-    test = b"\n".join([rows[directive.first - 1][leaf.end_point[1] :], *rows[directive.first : directive.last]])
+    test = b"\n".join(
+        [rows[directive.first - 1][leaf.end_point[1] :], *rows[directive.first : directive.last]]
+    )
     if leaf.type.endswith("def"):
         negated = b"!" if leaf.type.endswith("ndef") else b""
         test = b" %sdefined(%s)" % (negated, (test.split() or [b""])[0])
@@ -127,7 +135,11 @@ def _value(node: tree_sitter.Node, undefined: Collection[str]) -> bool | None:
     inner, sign = node.named_children, text_of(field(node, "operator"))
     match node.type:
         case "identifier" | "preproc_defined":
-            return False if text_of(node if node.type == "identifier" else inner[0]) in undefined else None
+            return (
+                False
+                if text_of(node if node.type == "identifier" else inner[0]) in undefined
+                else None
+            )
         case "number_literal":
             return bool(int(text_of(node))) if text_of(node).isdecimal() else None
         case "parenthesized_expression" if len(inner) == 1:

@@ -1,6 +1,8 @@
-"""C++ and CUDA, as far as it matters which source needs which: what a file defines, declares, mentions and registers.
+"""C++ and CUDA, as far as it matters which source needs which: what a file defines, declares,
+mentions and registers.
 
-Names are read from tokens. Only what may be deleted, a registration, a declaration or a definition, is asked of the tree itself.
+Names are read from tokens. Only what may be deleted, a registration, a declaration or a definition,
+is asked of the tree itself.
 """
 
 import re
@@ -37,11 +39,15 @@ _REGISTERS = frozenset({"def", "impl"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PASTED = re.compile(r"([A-Za-z_]\w*)?[ \t]*##[ \t]*([A-Za-z_]\w*)?")
 _SPOKEN = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)")
-_TYPE = re.compile(r"(primitive|template|dependent)_type|(type|qualified)_identifier|sized_type_specifier")
+_TYPE = re.compile(
+    r"(primitive|template|dependent)_type|(type|qualified)_identifier|sized_type_specifier"
+)
 _HEAD = re.compile(r"__(device|host|global|forceinline)__|launch_bounds|comment|;")
 _SPECIFIER = re.compile(r"static|inline|const|constexpr")
 _AFTER = re.compile(r"identifier|parameter_list|noexcept|trailing_return_type|comment")
-_CLASS = re.compile(r"struct|class|type_identifier|base_class_clause|field_declaration_list|comment")
+_CLASS = re.compile(
+    r"struct|class|type_identifier|base_class_clause|field_declaration_list|comment"
+)
 _LASTING = re.compile(r"preproc_(def|function_def|include|call)")
 """What a body may hold that counts after it, too."""
 _CALLED_BY_OTHERS = frozenset(
@@ -64,9 +70,15 @@ def read_native(data: bytes) -> NativeSource:
         acts = acts or exported is not None or block is not None
         offers = [(node, exported)] if exported is not None else []
         if block is not None:
-            offers = [(each, offer) for each in within(block, BRANCHES) if (offer := _registered(each)) is not None]
+            offers = [
+                (each, offer)
+                for each in within(block, BRANCHES)
+                if (offer := _registered(each)) is not None
+            ]
         for each, (name, functions) in offers:
-            registrations[each.id] = Registration(name, functions, each.start_point[0] + 1, whole(each))
+            registrations[each.id] = Registration(
+                name, functions, each.start_point[0] + 1, whole(each)
+            )
         for each in node.children if node.type == "template_declaration" else [node]:
             if (stands := _declared(each)) is not None:
                 declared[stands.id] = text_of(stands)
@@ -93,7 +105,9 @@ def read_native(data: bytes) -> NativeSource:
 
 
 def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
-    """The lines of a node, where nothing but a comment stands beside it and the parser understood all of it."""
+    """The lines of a node, where nothing but a comment stands beside it and the parser understood
+    all of it.
+    """
     (first, column), (last, end) = node.start_point, node.end_point
     after = rows[last][end:].strip()
     if node.has_error or rows[first][:column].strip() or (after and not after.startswith(b"//")):
@@ -104,12 +118,20 @@ def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
 def _block(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The body of a block of registrations."""
     name = text_of(field(node, "declarator", "declarator"))
-    return field(node, "body") if node.type == "function_definition" and _BLOCK.fullmatch(name) else None
+    return (
+        field(node, "body")
+        if node.type == "function_definition" and _BLOCK.fullmatch(name)
+        else None
+    )
 
 
 def _call(node: tree_sitter.Node) -> tuple[tree_sitter.Node | None, tree_sitter.Node | None]:
     """The function and the arguments of a statement that calls; of any other nothing."""
-    call = node.named_children[0] if node.type == "expression_statement" and node.named_children else None
+    call = (
+        node.named_children[0]
+        if node.type == "expression_statement" and node.named_children
+        else None
+    )
     if call is None or call.type != "call_expression":
         return None, None
     return field(call, "function"), field(call, "arguments")
@@ -125,19 +147,31 @@ def _exported(node: tree_sitter.Node) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _registered(node: tree_sitter.Node) -> tuple[str, tuple[str, ...]] | None:
-    """Name and functions of a statement that only registers: ``m.def("name(…) -> …", &function);``."""
+    """Name and functions of a statement that only registers: ``m.def("name(…) -> …",
+    &function);``.
+    """
     function, arguments = _call(node)
     receiver = field(function, "argument")
     if arguments is None or receiver is None or receiver.type != "identifier":
         return None
-    if function is None or function.type != "field_expression" or text_of(field(function, "field")) not in _REGISTERS:
+    if (
+        function is None
+        or function.type != "field_expression"
+        or text_of(field(function, "field")) not in _REGISTERS
+    ):
         return None
     given = [child for child in arguments.named_children if child.type != "comment"]
-    schema = next((text_of(leaf) for leaf in leaves(given[0]) if leaf.type == "string_content"), "") if given else ""
+    schema = (
+        next((text_of(leaf) for leaf in leaves(given[0]) if leaf.type == "string_content"), "")
+        if given
+        else ""
+    )
     name = schema.partition("(")[0].rpartition("::")[2].strip()
     if not name.isidentifier() or given[0].type not in ("string_literal", "concatenated_string"):
         return None
-    return name, tuple(text_of(leaf) for each in given[1:] for leaf in leaves(each) if leaf.type in NAMES)
+    return name, tuple(
+        text_of(leaf) for each in given[1:] for leaf in leaves(each) if leaf.type in NAMES
+    )
 
 
 def _mentions(
@@ -156,7 +190,9 @@ def _mentions(
             around = field(leaf.parent, "parameters")
             given = {text_of(each) for each in leaves(around)} if around is not None else set()
             # A parameter may be anything.
-            pasted.update((a * (a not in given), b * (b not in given)) for a, b in _PASTED.findall(text))
+            pasted.update(
+                (a * (a not in given), b * (b not in given)) for a, b in _PASTED.findall(text)
+            )
             spoken.update(_SPOKEN.findall(text))
         elif leaf.type in ("string_content", "raw_string_content"):
             spoken.update(_SPOKEN.findall(text))
@@ -189,20 +225,24 @@ def _members(root: tree_sitter.Node) -> Iterator[str]:
                         yield f"{name}::{text_of(token)}"
 
 
-# What may go as a whole when nothing names it: free functions, constants and templates of classes that the parser understood. What could be
-# asked for by something else than its name is none of them: linkage of C, attributes, members, specialisations.
+# What may go as a whole when nothing names it: free functions, constants and templates of classes
+# that the parser understood. What could be asked for by something else than its name is none of
+# them: linkage of C, attributes, members, specialisations.
 
 
 def _definitions(
     root: tree_sitter.Node, apart: Collection[int], whole: _Whole
 ) -> tuple[tuple[Definition, ...], frozenset[str]]:
-    """Definitions and declarations of a file that may go, and all words outside of them and of what is read by itself (`apart`:
-    registrations). `whole` gives the lines of a node, see `Lines`."""
+    """Definitions and declarations of a file that may go, and all words outside of them and of what
+    is read by itself (`apart`: registrations). `whole` gives the lines of a node, see `Lines`.
+    """
     found: dict[int, Definition] = {}
     for node in within(root, NAMESPACES, understood=True):
         name, lines = _name(node), whole(node)
         if name and lines.first and name not in _CALLED_BY_OTHERS:
-            found[node.id] = Definition(name, Lines(_first(node, lines.first, whole), lines.last), _words(node))
+            found[node.id] = Definition(
+                name, Lines(_first(node, lines.first, whole), lines.last), _words(node)
+            )
     return tuple(found.values()), _words(root, {*apart, *found})
 
 
@@ -218,11 +258,20 @@ def _name(node: tree_sitter.Node) -> str:
     if head.type in ("struct_specifier", "class_specifier"):
         return _named(head, "name", "type_identifier", _CLASS) if body is not None else ""
     defined = body is not None and body.type == "compound_statement"
-    if stands is None or kind is None or head.type != ("function_definition" if defined else "declaration"):
+    if (
+        stands is None
+        or kind is None
+        or head.type != ("function_definition" if defined else "declaration")
+    ):
         return ""
-    rest = [child for child in head.children if child not in (kind, stands, body) and not _HEAD.fullmatch(child.type)]
+    rest = [
+        child
+        for child in head.children
+        if child not in (kind, stands, body) and not _HEAD.fullmatch(child.type)
+    ]
     if not (_TYPE.fullmatch(kind.type) or text_of(kind) == "auto") or not all(
-        _SPECIFIER.fullmatch(text_of(child)) or (not defined and text_of(child) == "extern") for child in rest
+        _SPECIFIER.fullmatch(text_of(child)) or (not defined and text_of(child) == "extern")
+        for child in rest
     ):
         return ""
     if stands.type == "init_declarator":
@@ -233,8 +282,12 @@ def _name(node: tree_sitter.Node) -> str:
     return _named(function, "declarator", "identifier", _AFTER) if function is not None else ""
 
 
-def _named(node: tree_sitter.Node, where: str, kind: str, plain: re.Pattern[str] | None = None) -> str:
-    """The text of a field, where that is a plain name, and nothing but what is expected stands beside it."""
+def _named(
+    node: tree_sitter.Node, where: str, kind: str, plain: re.Pattern[str] | None = None
+) -> str:
+    """The text of a field, where that is a plain name, and nothing but what is expected stands
+    beside it.
+    """
     name = field(node, where)
     usual = plain is None or all(plain.fullmatch(child.type) for child in node.children)
     return text_of(name) if name is not None and name.type == kind and usual else ""
@@ -242,13 +295,20 @@ def _named(node: tree_sitter.Node, where: str, kind: str, plain: re.Pattern[str]
 
 def _lasts(node: tree_sitter.Node) -> bool:
     """True for a directive that counts after what it stands in."""
-    return bool(_LASTING.fullmatch(node.type)) and text_of(node).split()[:2] != ["#pragma", "unroll"]
+    return bool(_LASTING.fullmatch(node.type)) and text_of(node).split()[:2] != [
+        "#pragma",
+        "unroll",
+    ]
 
 
 def _first(node: tree_sitter.Node, first: int, whole: _Whole) -> int:
-    """The first line of a definition, with comments directly above; what the file begins with speaks of all of it."""
+    """The first line of a definition, with comments directly above; what the file begins with
+    speaks of all of it.
+    """
     above = node.prev_sibling if node.type != "declaration" else None
-    while above is not None and above.type == "comment" and b"clang-format" not in (above.text or b""):
+    while (
+        above is not None and above.type == "comment" and b"clang-format" not in (above.text or b"")
+    ):
         lines = whole(above)
         if lines.first < 2 or lines.last != first - 1:
             break

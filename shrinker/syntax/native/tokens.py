@@ -1,4 +1,5 @@
-"""What is read of one file of C, C++ or CUDA, and the tokens of its syntax tree: what the shape of a few of them in a row says.
+"""What is read of one file of C, C++ or CUDA, and the tokens of its syntax tree: what the shape of
+a few of them in a row says.
 
 They are there even where macros keep the grammar from understanding what stands around them.
 """
@@ -8,7 +9,15 @@ from typing import NamedTuple
 
 import tree_sitter
 
-NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"})
+NAMES = frozenset(
+    {
+        "identifier",
+        "type_identifier",
+        "field_identifier",
+        "namespace_identifier",
+        "statement_identifier",
+    }
+)
 _BETWEEN = frozenset(["const", "volatile", "override", "final", "&", "&&", "::", "comment"])
 """What may stand between parameters and a body, besides names of macros."""
 _WORDS = """
@@ -17,7 +26,9 @@ dynamic_cast static_assert __align__ __launch_bounds__ __attribute__
 """
 _KEYWORDS = frozenset(_WORDS.split())
 """Where the parser understood nothing, they look like names."""
-BRANCHES = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"})
+BRANCHES = frozenset(
+    {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
+)
 NAMESPACES = BRANCHES | {"namespace_definition", "declaration_list", "translation_unit"}
 """What statements of a file stand in, besides those of C's linkage."""
 _LONGEST = 400
@@ -25,7 +36,9 @@ _LONGEST = 400
 
 
 class Lines(NamedTuple):
-    """Whole lines of a file, from 1; the first is 0 for what shares its lines with something else."""
+    """Whole lines of a file, from 1; the first is 0 for what shares its lines with
+    something else.
+    """
 
     first: int
     last: int
@@ -61,7 +74,9 @@ class NativeSource(NamedTuple):
     methods: frozenset[str]
     """Of these, those that are defined outside of their class: ``Class::name``."""
     promised: frozenset[str]
-    """Names of namespaces that it declares and does not define there: functions, and variables of other sources."""
+    """Names of namespaces that it declares and does not define there: functions, and variables of
+    other sources.
+    """
     members: frozenset[str]
     """The same of classes: ``Class::name``."""
     pasted: frozenset[tuple[str, str]]
@@ -84,7 +99,9 @@ def text_of(node: tree_sitter.Node | None) -> str:
 
 
 def field(node: tree_sitter.Node | None, *names: str) -> tree_sitter.Node | None:
-    """What a node holds in a field, what that holds in the next one, and so on; None where one is not there."""
+    """What a node holds in a field, what that holds in the next one, and so on; None where one is
+    not there.
+    """
     for name in names:
         node = node.child_by_field_name(name) if node is not None else None
     return node
@@ -105,9 +122,12 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
     return (each for each in nodes(node, apart) if not each.child_count)
 
 
-def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it; if it is to be `understood`, nothing beside what the parser did not
-    understand."""
+def within(
+    node: tree_sitter.Node, around: Collection[str], *, understood: bool = False
+) -> Iterator[tree_sitter.Node]:
+    """What stands in a node, and in nodes of the kinds `around` in it; if it is to be `understood`,
+    nothing beside what the parser did not understand.
+    """
     if understood and any(child.is_error or child.is_missing for child in node.children):
         return
     for child in node.children:
@@ -118,14 +138,18 @@ def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool 
 
 
 def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
-    """The declarator of a function, also within those of what it gives: a pointer or a reference; None for any other."""
+    """The declarator of a function, also within those of what it gives: a pointer or a reference;
+    None for any other.
+    """
     while node is not None and node.type in ("pointer_declarator", "reference_declarator"):
         node = next((child for child in node.named_children if "declarator" in child.type), None)
     return node if node is not None and node.type == "function_declarator" else None
 
 
 def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that stand before parentheses and a body; and those of them with a class before them."""
+    """Names that stand before parentheses and a body; and those of them with a class before
+    them.
+    """
     kinds = [token.type for token in tokens]
     closing = _closing(kinds)
     defined: set[str] = set()

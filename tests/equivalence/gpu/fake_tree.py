@@ -33,6 +33,8 @@ def write_tree(
         "launch_server.py": SERVER.read_text(),
         "launch_server.json": json.dumps(told),
     }
-    more = {name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()}
+    more = {
+        name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()
+    }
     write(root / "sglang", own | more)
     return root

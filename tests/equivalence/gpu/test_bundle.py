@@ -18,7 +18,8 @@ def wheel(folder: Path, name: str, data: bytes) -> None:
         file.writestr(f"{name}/data.bin", data)
         file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         file.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-manylinux2014_x86_64\n"
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-manylinux2014_x86_64\n",
         )
         file.writestr(f"{info}/RECORD", "")
 
@@ -26,7 +27,16 @@ def wheel(folder: Path, name: str, data: bytes) -> None:
 def packed(folder: Path) -> list[str]:
     wheel(folder / "wheels", "kernels", random.Random(0).randbytes(200_000))
     write(folder / "tree", {"a.py": "A = 1\n", "__pycache__/a.pyc": ""})
-    given = ["pack", str(folder / "out"), "--package", "kernels", "--folder", str(folder / "tree"), "--mib", "0.05"]
+    given = [
+        "pack",
+        str(folder / "out"),
+        "--package",
+        "kernels",
+        "--folder",
+        str(folder / "tree"),
+        "--mib",
+        "0.05",
+    ]
     return [*given, "--pip=--no-index", f"--pip=--find-links={folder / 'wheels'}"]
 
 
@@ -35,7 +45,9 @@ def test_what_is_packed_comes_out_of_pieces_of_the_size_asked_for(tmp_path, caps
     sizes = [int(line.split()[-1]) for line in capsys.readouterr().out.splitlines()]
     assert len(sizes) > 3 and max(sizes) <= 0.05 * 2**20
     assert main(["unpack", str(tmp_path / "out"), str(tmp_path / "there")]) == 0
-    assert (tmp_path / "there/site/kernels/data.bin").read_bytes() == random.Random(0).randbytes(200_000)
+    assert (tmp_path / "there/site/kernels/data.bin").read_bytes() == random.Random(0).randbytes(
+        200_000
+    )
     assert [path.name for path in (tmp_path / "there/tree").iterdir()] == ["a.py"]
 
 
@@ -70,12 +82,22 @@ def test_code_for_other_cards_is_zeroed(tmp_path):
     library = tmp_path / "ops.so"
     text = container((80, b"compiled there"))
     library.write_bytes(
-        b"ELF" + container((80, b"a" * 40), (90, b"b" * 40), (100, b"c" * 40)) + b"between" + text + b"\x50\xed\x55\xba"
+        b"ELF"
+        + container((80, b"a" * 40), (90, b"b" * 40), (100, b"c" * 40))
+        + b"between"
+        + text
+        + b"\x50\xed\x55\xba"
     )
     size = library.stat().st_size
     assert thin(library, 90) == 80
     left = library.read_bytes()
-    assert len(left) == size and b"b" * 40 in left and text in left and b"a" * 5 not in left and b"c" * 5 not in left
+    assert (
+        len(left) == size
+        and b"b" * 40 in left
+        and text in left
+        and b"a" * 5 not in left
+        and b"c" * 5 not in left
+    )
     assert thin(library, 90) == 80, "the same again"
     assert thin(library, 70) == 0
 
@@ -88,7 +110,9 @@ def test_the_command_packs_for_an_architecture(tmp_path):
     program, out = ["-m", "shrinker", "gpu-bundle"], str(tmp_path / "out")
     given = [*program, "--", "pack", out, "--package", "kernels", "--mib", "0.05"]
     given += ["--pip=--no-index", f"--pip=--find-links={tmp_path / 'wheels'}", "--arch", "90"]
-    done = subprocess.run([sys.executable, *given], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, *given], capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1, "90,000 bytes of another card's code are gone"
     unpack = [*program, "unpack", out, str(tmp_path / "there")]

@@ -23,7 +23,14 @@ from tests.small import write
 CELL = Cell("one", "v3-bf16", "--attention-backend triton", features=frozenset(), tokens=2)
 
 
-def plan(folder: Path, *cells: Cell, at_once: int = 1, seconds: float = 120, retry: bool = False, **generated) -> Plan:
+def plan(
+    folder: Path,
+    *cells: Cell,
+    at_once: int = 1,
+    seconds: float = 120,
+    retry: bool = False,
+    **generated,
+) -> Plan:
     if not (folder / "up").exists():
         write_tree(folder / "up")
         write_tree(folder / "gen", **generated)
@@ -42,7 +49,9 @@ def plan(folder: Path, *cells: Cell, at_once: int = 1, seconds: float = 120, ret
     )
 
 
-def test_equal_trees_are_the_same_and_what_was_recorded_is_judged_whichever_trees_stand_there(tmp_path):
+def test_equal_trees_are_the_same_and_what_was_recorded_is_judged_whichever_trees_stand_there(
+    tmp_path,
+):
     asked = plan(tmp_path, at_once=2)
     (row,) = run(asked)
     assert row["result"] == "same"
@@ -73,7 +82,9 @@ def test_a_tree_that_does_not_start_is_told_and_run_again_when_asked_or_changed(
     for log in written:
         log.write_text("untouched")
     (row,) = run(plan(tmp_path))
-    assert [log.read_text() for log in written] == ["untouched"] * 2 and row["result"] == "fails in generated"
+    assert [log.read_text() for log in written] == ["untouched"] * 2 and row[
+        "result"
+    ] == "fails in generated"
     run(plan(tmp_path, retry=True))
     assert "gone" in written[1].read_text()
     write_tree(tmp_path / "fixed")
@@ -90,9 +101,13 @@ def test_no_time_is_no_result(tmp_path):
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(3, False), (120, True)])
-def test_a_server_that_the_end_of_all_time_cuts_off_says_nothing(tmp_path, monkeypatch, seconds, kept):
+def test_a_server_that_the_end_of_all_time_cuts_off_says_nothing(
+    tmp_path, monkeypatch, seconds, kept
+):
     monkeypatch.setattr(schedule, "_SMALLEST", 0.0)
-    monkeypatch.setattr(schedule, "observe", lambda *_: {"error": "what was asked last has no answer"})
+    monkeypatch.setattr(
+        schedule, "observe", lambda *_: {"error": "what was asked last has no answer"}
+    )
     run(replace(plan(tmp_path, seconds=seconds), cell_seconds=3))
     assert (tmp_path / "out/seen").exists() is kept, "its own limit says that it hangs"
 
@@ -103,12 +118,15 @@ def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeyp
     monkeypatch.setattr(throughput, "PART", 0.05)
     (row,) = run(plan(tmp_path, Cell("speed", "v3-bf16", kind="serving"), seconds=600, pause=0.003))
     assert row["result"] == "measured", row
-    assert [next(name for name in pair if name not in ("place", "upstream")) for pair in row["pairs"]] == (
-        ["generated"] * 3 + ["control"] * 3
-    ) * 2
+    assert [
+        next(name for name in pair if name not in ("place", "upstream")) for pair in row["pairs"]
+    ] == (["generated"] * 3 + ["control"] * 3) * 2
     assert len({pair["place"] for pair in row["pairs"]}) == 2, "each tree is first once"
     found = row["measured"]["next_token_seconds@sixteen"]
-    assert found["generated"]["ratio"] > 1.2 * found["control"]["ratio"] and found["generated"]["pairs"] == 4
+    assert (
+        found["generated"]["ratio"] > 1.2 * found["control"]["ratio"]
+        and found["generated"]["pairs"] == 4
+    )
     assert row["measured"]["ready_seconds"]["generated"]["low"] is None, "too few for an interval"
     assert "speed" in page(document([row], {}), "t")
 
@@ -121,15 +139,21 @@ def test_benchmarks_are_run_by_turns(tmp_path, monkeypatch):
     assert [found[name]["pairs"] for name in ("generated", "control")] == [5, 5], (
         "behind two runs of each that fill caches"
     )
-    assert found["finding"] and not passed([row]), "a tenth slower in every pair, and the copy is not"
+    assert found["finding"] and not passed([row]), (
+        "a tenth slower in every pair, and the copy is not"
+    )
     assert "**finding**" in page(document([row], {}), "t")
 
 
 def test_imports_are_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(throughput, "BLOCKS", 2)
     (row,) = run(plan(tmp_path, Cell("import", "v3-bf16", kind="import")))
-    assert row["result"] == "measured" and row["measured"]["own_modules"]["generated"]["ratio"] == 1.0
-    assert row["measured"]["seconds"]["control"]["pairs"] == 2, "four pairs at once, after four that warm up"
+    assert (
+        row["result"] == "measured" and row["measured"]["own_modules"]["generated"]["ratio"] == 1.0
+    )
+    assert row["measured"]["seconds"]["control"]["pairs"] == 2, (
+        "four pairs at once, after four that warm up"
+    )
     assert row["how"] == "8 at once, no GPU"
 
 
@@ -137,7 +161,9 @@ def test_a_benchmark_that_measures_several_times_gives_a_pair_each_time(tmp_path
     monkeypatch.setattr(throughput, "BLOCKS", 2)
     (row,) = run(plan(tmp_path, Cell("batch", "v3-bf16", kind="one_batch")))
     found = row["measured"]["median_decode_throughput@batch8"]
-    assert found["generated"]["pairs"] == found["control"]["pairs"] == 4, "one block each; its first row warms up"
+    assert found["generated"]["pairs"] == found["control"]["pairs"] == 4, (
+        "one block each; its first row warms up"
+    )
 
 
 def test_a_cell_may_ask_some_requests_often(tmp_path):
@@ -147,7 +173,9 @@ def test_a_cell_may_ask_some_requests_often(tmp_path):
 
 def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
     cell = Cell("nodes", "v3-bf16", gpus=2, nodes=2)
-    starts = launches(cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60)
+    starts = launches(
+        cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60
+    )
     assert [start.environment["CUDA_VISIBLE_DEVICES"] for start in starts] == ["4", "5"]
     joined = [start.command[start.command.index("--dist-init-addr") + 1] for start in starts]
     assert joined[0] == joined[1]
@@ -155,17 +183,26 @@ def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
 
 
 def test_choices_of_two_logs_differ_where_the_choice_does():
-    said = "[2026-01-01 00:00:0{} TP0] {} is the attention backend of /x/{}/sglang/a.py, took 1.{}5 s"
+    said = (
+        "[2026-01-01 00:00:0{} TP0] {} is the attention backend of /x/{}/sglang/a.py, took 1.{}5 s"
+    )
     first, second = (record.choices(said.format(i, "triton", i, i)) for i in (1, 2))
     assert first == second and "TP0" in first[0]
     assert record.choices(said.format(1, "flashinfer", 1, 1)) != first
-    assert record.errors("x\nTypeError: a\n[now] ValueError: b\nno Error here") == ["TypeError: a", "ValueError: b"]
+    assert record.errors("x\nTypeError: a\n[now] ValueError: b\nno Error here") == [
+        "TypeError: a",
+        "ValueError: b",
+    ]
 
 
 def test_what_is_said_behind_a_progress_bar_is_a_choice_too():
     said = "[2026-01-01 00:00:00 TP1] MoE runner: triton"
     bar = "Loading:   0% Completed | 0/1 [00:00<?, ?it/s]"
-    assert record.choices(f"{bar}{said}\n") == record.choices(f"{said}\n") == ["TP1 MoE runner: triton"]
+    assert (
+        record.choices(f"{bar}{said}\n")
+        == record.choices(f"{said}\n")
+        == ["TP1 MoE runner: triton"]
+    )
     assert record.choices(f"{bar}\n") == []
 
 
@@ -176,14 +213,21 @@ def test_another_token_is_a_difference_and_a_doubt_asks_for_one_more_server(tmp_
     assert row["result"] == "differs" and not passed([row])
     assert row["servers"] == [3, 3], "a third of each, since the second did not settle it"
     first = row["differences"][0]["first"][0]
-    assert (first["path"], first["left"], first["right"]) == ("body.meta_info.output_token_logprobs[0][1]", "7", "8")
+    assert (first["path"], first["left"], first["right"]) == (
+        "body.meta_info.output_token_logprobs[0][1]",
+        "7",
+        "8",
+    )
     text = page(document([row], {"date": "d", "gpus": ["a GPU"], "cores": 1}), "Title")
     assert "body.meta_info.output_token_logprobs[0][1]: `7` / `8`" in text
     lines_ = [line.split("] ")[1] for line in told]
     ready = next(i for i, line in enumerate(lines_) if line.startswith("one.upstream: ready"))
-    assert all("one.upstream:" in line for line in lines_[:ready]), "nobody else starts before the caches are warm"
+    assert all("one.upstream:" in line for line in lines_[:ready]), (
+        "nobody else starts before the caches are warm"
+    )
     assert [
-        json.loads((tmp_path / f"out/seen/one.{name}.json").read_text())["warms"] for name in ("upstream", "generated")
+        json.loads((tmp_path / f"out/seen/one.{name}.json").read_text())["warms"]
+        for name in ("upstream", "generated")
     ] == [True, False]
 
 
@@ -195,12 +239,16 @@ def test_shapes_are_deepseeks():
         assert all(size > 0 for weight in found for size in weight.shape)
     v3 = {weight.name: weight.shape for weight in weights(CHECKPOINTS["v3-bf16"])}
     assert v3["model.layers.3.self_attn.kv_a_proj_with_mqa.weight"] == (576, 1024)
-    assert v3["model.layers.4.eh_proj.weight"] == (1024, 2048), "the next-token layer comes after the last"
+    assert v3["model.layers.4.eh_proj.weight"] == (1024, 2048), (
+        "the next-token layer comes after the last"
+    )
     assert "model.layers.0.mlp.experts.0.up_proj.weight" not in v3, "the first layer is dense"
     v32 = {weight.name: weight.shape for weight in weights(CHECKPOINTS["v32-bf16"])}
     assert v32["model.layers.0.self_attn.indexer.wq_b.weight"] == (64 * 128, 512)
     lite = {weight.name for weight in weights(CHECKPOINTS["v2-lite"])}
-    assert "model.layers.0.self_attn.q_proj.weight" in lite and not any("correction" in name for name in lite)
+    assert "model.layers.0.self_attn.q_proj.weight" in lite and not any(
+        "correction" in name for name in lite
+    )
 
 
 def test_cells_name_checkpoints_that_can_be_made():
@@ -214,7 +262,14 @@ def test_the_command_writes_page_and_document_and_fails_where_the_generated_tree
 ):
     write_tree(tmp_path / "up", imports_for=upstream)
     write_tree(tmp_path / "gen", imports_for=generated)
-    given = ["--upstream", tmp_path / "up", "--generated", tmp_path / "gen", "--checkpoints", tmp_path]
+    given = [
+        "--upstream",
+        tmp_path / "up",
+        "--generated",
+        tmp_path / "gen",
+        "--checkpoints",
+        tmp_path,
+    ]
     assert main([*map(str, given), "--out", str(tmp_path / "out"), "--cell", "import"]) == code
     assert "measured" in capsys.readouterr().out
     found = json.loads((tmp_path / "out/gpu.json").read_text())
@@ -224,23 +279,35 @@ def test_the_command_writes_page_and_document_and_fails_where_the_generated_tree
 
 
 @pytest.mark.parametrize(
-    "module", ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.script"]
+    "module",
+    ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.script"],
 )
 def test_the_level_needs_the_standard_library_only(module):
     code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert set(eval(done.stdout)) - {"equivalence", "__main__", "__mp_main__"} <= sys.stdlib_module_names
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (
+        set(eval(done.stdout)) - {"equivalence", "__main__", "__mp_main__"}
+        <= sys.stdlib_module_names
+    )
 
 
 def test_roles_are_servers_apart_with_a_router_before_them(tmp_path):
-    cell = Cell("pd", "v3-bf16", gpus=2, roles=("--role a", "--role b"), environment={"KEEP": "{own}/x"})
-    starts = launches(cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60)
+    cell = Cell(
+        "pd", "v3-bf16", gpus=2, roles=("--role a", "--role b"), environment={"KEEP": "{own}/x"}
+    )
+    starts = launches(
+        cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60
+    )
     assert [start.environment.get("CUDA_VISIBLE_DEVICES") for start in starts] == ["4", "5", None]
     assert [start.command[-3] for start in starts[:2]] == ["a", "b"]
     ports = [start.command[start.command.index("--port") + 1] for start in starts]
     assert ports[2] == "21000" and len(set(ports)) == 3
     drawn = [int(start.command[start.command.index("--nccl-port") + 1]) for start in starts[:2]]
-    assert drawn == [int(port) + 20 for port in ports[:2]], "no server draws one that another may take"
+    assert drawn == [int(port) + 20 for port in ports[:2]], (
+        "no server draws one that another may take"
+    )
     assert all(f"http://127.0.0.1:{port}" in starts[2].command for port in ports[:2])
     assert starts[0].environment["KEEP"] == f"{tmp_path / 'x'}/x"
 

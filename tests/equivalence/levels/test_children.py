@@ -1,4 +1,6 @@
-"""Commands and lists of arguments of a tree: which are asked, each in a child of its own that knows nothing of the others."""
+"""Commands and lists of arguments of a tree: which are asked, each in a child of its own that knows
+nothing of the others.
+"""
 
 import json
 import os
@@ -22,7 +24,9 @@ COMMANDS, SETTLING = read_cases(Path(__file__).with_name("children.txtar"), "/")
 
 
 def test_programs_of_the_profile(tmp_path: Path) -> None:
-    refused = f'if __name__ == "__main__":\n    raise RuntimeError("{no_program("sglang.within.other")}")'
+    refused = (
+        f'if __name__ == "__main__":\n    raise RuntimeError("{no_program("sglang.within.other")}")'
+    )
     files = {
         "top.py": PROGRAM,
         "library.py": "VALUE = 1",
@@ -30,16 +34,28 @@ def test_programs_of_the_profile(tmp_path: Path) -> None:
         "within/other.py": refused,
         "within/unasked.py": PROGRAM,
     }
-    subjects = {"commands": ["*.py", "within/tool.py", "within/other.py", "within/absent.py"], "installed": []}
+    subjects = {
+        "commands": ["*.py", "within/tool.py", "within/other.py", "within/absent.py"],
+        "installed": [],
+    }
     found = list(imports._commands(write_package(tmp_path, files), subjects))
-    assert [command.start for command in found] == [("-m", "sglang.top"), ("-m", "sglang.within.tool")]
-    assert [command.path for command in found] == ["python/sglang/top.py", "python/sglang/within/tool.py"]
+    assert [command.start for command in found] == [
+        ("-m", "sglang.top"),
+        ("-m", "sglang.within.tool"),
+    ]
+    assert [command.path for command in found] == [
+        "python/sglang/top.py",
+        "python/sglang/within/tool.py",
+    ]
 
 
 def asked(tree: Path, program: str, **given: object) -> Any:
     """What a program of the levels answers of a tree."""
     (tree / "given.json").write_text(json.dumps(given | {"seconds": 60}))
-    words = [sys.executable, *map(str, (PROGRAMS / program, tree / "given.json", tree / "result.json"))]
+    words = [
+        sys.executable,
+        *map(str, (PROGRAMS / program, tree / "given.json", tree / "result.json")),
+    ]
     subprocess.run(words, check=True, env=os.environ | {"PYTHONPATH": str(tree)})
     return json.loads((tree / "result.json").read_text())
 
@@ -47,12 +63,17 @@ def asked(tree: Path, program: str, **given: object) -> Any:
 def test_each_command_is_alone_with_its_arguments_and_its_end(tmp_path: Path) -> None:
     tree = write_package(tmp_path, COMMANDS)
     commands = {name: ("-m", f"sglang.{name}") for name in ("helps", "again", "says", "fails")}
-    commands["installed"] = ("-c", "import sys; sys.argv[0] = 'sglang'; print(sys.argv); sys.exit(3)")
+    commands["installed"] = (
+        "-c",
+        "import sys; sys.argv[0] = 'sglang'; print(sys.argv); sys.exit(3)",
+    )
     told = asked(tree, "usage.py", commands=commands)
     assert told["helps"][0] == 0 and told["helps"][1].startswith("loaded\nusage: helps.py [-h]")
     assert told["again"] == [0, "loaded\n['--help'] True\n"]
     assert told["says"] == [1, "no\n"] and told["installed"] == [3, "['sglang', '--help']\n"]
-    assert told["fails"][0] == 1 and told["fails"][1].endswith("ZeroDivisionError: division by zero\n")
+    assert told["fails"][0] == 1 and told["fails"][1].endswith(
+        "ZeroDivisionError: division by zero\n"
+    )
 
 
 def test_commands_that_installing_makes(tmp_path: Path) -> None:
@@ -73,7 +94,10 @@ def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
     fields = {"words": "['--plain']", "made": "<object object>", "meant": meant}
     assert told[:2] == [
         # What an import sets is told once: the others find it loaded.
-        {"fields": fields | {"words": "['--switch']"}, "environment": {"IMPORTED": "1", "SWITCHED": "1"}},
+        {
+            "fields": fields | {"words": "['--switch']"},
+            "environment": {"IMPORTED": "1", "SWITCHED": "1"},
+        },
         {"fields": fields, "environment": {}},
     ]
     errors = ["ValueError: no: 7", "error: unknown", "ended with 9", "AssertionError: late"]
@@ -95,7 +119,12 @@ def test_each_value_is_asked_once() -> None:
     found = lists(flags, expected)
     assert len(found) == 2, "three together"
     words = " ".join(word for some in found for word in some)
-    assert sorted(words.replace(" --", "\n--").splitlines()) == ["--kind a", "--kind b", "--size 2", "--switch"]
+    assert sorted(words.replace(" --", "\n--").splitlines()) == [
+        "--kind a",
+        "--kind b",
+        "--size 2",
+        "--switch",
+    ]
 
 
 SAME: dict[str, Any] = {"fields": {"a": "1", "b": "2"}, "environment": {"X": "1"}}
@@ -119,4 +148,6 @@ def test_what_differs_is_found(before: dict[str, Any], after: dict[str, Any], me
     ledger = Ledger("imports")
     judge("--flag", before, after, ledger)
     assert ledger.checks == {"arguments": 1}
-    assert [message in finding.message for finding in ledger.findings] == ([True] if message else [])
+    assert [message in finding.message for finding in ledger.findings] == (
+        [True] if message else []
+    )

@@ -1,11 +1,19 @@
-"""What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first what is no difference."""
+"""What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first
+what is no difference.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints, removed_sockets
+from equivalence.levels.listed import (
+    compare_documents,
+    compare_help,
+    options,
+    removed_endpoints,
+    removed_sockets,
+)
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_choices, compare_removed
 from equivalence.serving.record import NO_TIME, Answer, Answers
@@ -41,12 +49,22 @@ NO_B = rows(subject="--backend", kind="choice removed", before="'b'")
         (ONE_CHOICE, [], [{"subject": "--backend", "values": ["b", "c"], "only": []}], []),
         (LAST_CHOICE, [], [{"subject": "--backend", "values": ["a", "b"], "only": []}], []),
         (ONE_CHOICE, [], [{"subject": "--backend", "values": [], "only": ["a"]}], []),
-        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="8"), [], []),
+        (
+            HELP.replace("4", "8"),
+            rows(subject="--size", kind="default changed", before="4", after="8"),
+            [],
+            [],
+        ),
         (WITHOUT_SWITCH, [], [], ["--only-there"]),
         (HELP + "  --new                 A switch.\n", [], [], ["--new"]),
         (HELP.replace("{a,b,c}", "{a,c}"), [], [], ["--backend"]),
         (HELP.replace("{a,b,c}", "{a}"), NO_B, [], ["--backend"]),
-        (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="9"), [], ["--size"]),
+        (
+            HELP.replace("4", "8"),
+            rows(subject="--size", kind="default changed", before="4", after="9"),
+            [],
+            ["--size"],
+        ),
         (HELP.replace("Serve", "Serves").replace("more options", "others"), [], [], ["(text)"]),
     ],
 )
@@ -74,14 +92,20 @@ def test_a_listed_endpoint_goes_with_what_only_it_uses() -> None:
     del after["components"]["schemas"]["Alone"]
     for subject in ("POST /gone", "POST /gone or what ROUTE names"):
         assert list(compare_documents(before, after, rows(subject=subject, kind="removed"))) == []
-    assert [place for place, _ in compare_documents(before, after, [])] == ["/components/schemas/Alone", "/paths//gone"]
+    assert [place for place, _ in compare_documents(before, after, [])] == [
+        "/components/schemas/Alone",
+        "/paths//gone",
+    ]
 
 
 @pytest.mark.parametrize(
     ("change", "place"),
     [
         (lambda d: d["paths"]["/kept"]["get"].update(summary="x"), "/paths//kept/get/summary"),
-        (lambda d: d["components"]["schemas"]["Used"].update(type="array"), "/components/schemas/Used/type"),
+        (
+            lambda d: d["components"]["schemas"]["Used"].update(type="array"),
+            "/components/schemas/Used/type",
+        ),
         (lambda d: d["paths"].update({"/new": {"get": {}}}), "/paths//new"),
     ],
 )
@@ -125,7 +149,9 @@ def test_removed_endpoints_name_their_rule(answers: dict[str, Any], findings: in
     assert len(ledger.findings) == findings
 
 
-def called(*kernels: str, stubs: tuple[str, ...] = (), compiled: tuple[str, ...] = ()) -> dict[str, frozenset[str]]:
+def called(
+    *kernels: str, stubs: tuple[str, ...] = (), compiled: tuple[str, ...] = ()
+) -> dict[str, frozenset[str]]:
     return {
         "kernel": frozenset(kernels),
         "stub": frozenset(stubs),
@@ -197,8 +223,12 @@ def test_equal_answers_are_no_finding() -> None:
 def test_a_server_that_was_too_slow_is_said_once() -> None:
     ledger = _compared(_answers(second=NO_TIME, third=NO_TIME), _answers(third=NO_TIME))
     upstream, generated = [finding.message for finding in ledger.findings]
-    assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
-    assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
+    assert upstream.startswith(
+        "script: upstream: no time was left for 2 request(s), from second on"
+    )
+    assert generated.startswith(
+        "script: generated: no time was left for 1 request(s), from third on"
+    )
     assert "--timeout-factor" in upstream and ledger.checks == {"requests": 1}
 
 

@@ -1,4 +1,6 @@
-"""Level *native*: which file is judged how, with a compiler that is played; and with the real one of C++ where there is one."""
+"""Level *native*: which file is judged how, with a compiler that is played; and with the real one
+of C++ where there is one.
+"""
 
 import shutil
 from pathlib import Path
@@ -8,7 +10,14 @@ import pytest
 from equivalence.levels import native
 from equivalence.levels.native import NativeSetting, run
 from equivalence.native import frontend
-from equivalence.native.frontend import VARIABLE, Compiler, Preprocessed, preprocess, read, read_build
+from equivalence.native.frontend import (
+    VARIABLE,
+    Compiler,
+    Preprocessed,
+    preprocess,
+    read,
+    read_build,
+)
 from shrinker.cache import Cache
 from tests.small import read_archive, write
 
@@ -17,17 +26,25 @@ LISTS = read_archive(Path(__file__).with_name("texts.txtar"))["CMakeLists.txt"]
 
 def library(root: Path, **sources: str) -> Path:
     texts = {"a.cu": "int a;\n", "b.cpp": "int b;\n", **sources}
-    return write(root, {"kernels/CMakeLists.txt": LISTS} | {f"kernels/csrc/{n}": text for n, text in texts.items()})
+    return write(
+        root,
+        {"kernels/CMakeLists.txt": LISTS}
+        | {f"kernels/csrc/{n}": text for n, text in texts.items()},
+    )
 
 
 ARCHIVE = "URL https://example.org/cut/archive/v1.tar.gz\n    URL_HASH SHA256=00"
 
 
 @pytest.mark.parametrize("archive", [False, True], ids=["repository", "archive"])
-def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: bool) -> None:
+def test_a_build_is_read_from_its_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: bool
+) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "headers"))
     folder = library(tmp_path) / "kernels"
-    lists = LISTS.replace("GIT_REPOSITORY https://example.org/cut.git\n    GIT_TAG        v1", ARCHIVE)
+    lists = LISTS.replace(
+        "GIT_REPOSITORY https://example.org/cut.git\n    GIT_TAG        v1", ARCHIVE
+    )
     (folder / "CMakeLists.txt").write_text(lists if archive else LISTS)
     build = read_build(folder)
     assert build.sources == ("csrc/a.cu", "csrc/b.cpp")
@@ -41,7 +58,9 @@ def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.Monk
 
 def setting(cache: Cache | None = None) -> NativeSetting:
     compiler = Compiler("nvcc", ())
-    return NativeSetting(compiler, ("kernels",), (cache or Cache()).layer("native"), lambda line: None)
+    return NativeSetting(
+        compiler, ("kernels",), (cache or Cache()).layer("native"), lambda line: None
+    )
 
 
 @pytest.fixture
@@ -76,7 +95,13 @@ CASES = {
 
 @pytest.mark.parametrize(("theirs", "ours", "passes", "asked", "judged"), CASES.values(), ids=CASES)
 def test_verdicts(
-    tmp_path: Path, played: list[bytes], theirs: str, ours: str, passes: bool, asked: list[bytes], judged: int
+    tmp_path: Path,
+    played: list[bytes],
+    theirs: str,
+    ours: str,
+    passes: bool,
+    asked: list[bytes],
+    judged: int,
 ) -> None:
     upstream = library(tmp_path / "upstream", **{"b.cpp": theirs})
     generated = library(tmp_path / "generated", **{"b.cpp": ours})
@@ -99,7 +124,11 @@ def test_verdicts_are_remembered(tmp_path: Path, played: list[bytes]) -> None:
 def test_the_compiler_of_c_plus_plus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontend, "_cuda", lambda compiler: [])
     folder = (
-        library(tmp_path, **{"b.cpp": '#include "h.h"\nint b = helper(1);\n', "h.h": "int helper(int);\n"}) / "kernels"
+        library(
+            tmp_path,
+            **{"b.cpp": '#include "h.h"\nint b = helper(1);\n', "h.h": "int helper(int);\n"},
+        )
+        / "kernels"
     )
     compiler = Compiler("nvcc", ())
     made = preprocess(compiler, read_build(folder), "csrc/b.cpp")

@@ -1,4 +1,6 @@
-"""What a profile refuses is not run; a program that ends badly on both trees is a finding, but where only what upstream can run is judged."""
+"""What a profile refuses is not run; a program that ends badly on both trees is a finding, but
+where only what upstream can run is judged.
+"""
 
 import os
 import signal
@@ -22,7 +24,10 @@ from shrinker.values.errors import ShrinkerError
 from tests.simulations import simulation_python
 
 EXPECTED = Expected(
-    flags=({"subject": "--gone", "kind": "removed"}, {"subject": "--other", "kind": "default changed"}),
+    flags=(
+        {"subject": "--gone", "kind": "removed"},
+        {"subject": "--other", "kind": "default changed"},
+    ),
     refused=(
         {"subject": "--attention-backend", "values": ["fa3"], "only": []},
         {"subject": "--reasoning-parser", "values": [], "only": ["deepseek-r1"]},
@@ -56,8 +61,12 @@ def test_runs() -> None:
     }
 
 
-def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An option that no server knows ends both trees alike, which looks as if upstream did not run here."""
+def test_a_server_is_not_told_what_a_profile_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An option that no server knows ends both trees alike, which looks as if upstream did not run
+    here.
+    """
     started: list[Launch] = []
 
     def start(launch: Launch) -> None:
@@ -91,8 +100,12 @@ TREES = {UPSTREAM: Path("upstream"), GENERATED: Path("generated")}
 CALL = Call("forward", {side: {} for side in SIDES}, 1, "run-v3-2")
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, str | None]) -> Setting:
-    """A setting in which the program of each side ends with this output; None: it gives something."""
+def ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, str | None]
+) -> Setting:
+    """A setting in which the program of each side ends with this output; None: it gives
+    something.
+    """
 
     def program(self: Setting, side: str, tree: Path, call: Call) -> Outcome:
         text = texts[side]
@@ -145,7 +158,9 @@ def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None
     alone = Setting(Simulation(Path("python")), tmp_path, progress=said.append)
     setting = replace(alone, jobs=2)
     found = show_both(setting, "x", show)
-    assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
+    assert [found[side][0] for side in SIDES] == list(SIDES) and len(
+        {owner for _, owner in found.values()}
+    ) == 2
     # What needs more cores is run here.
     for other, cores in ((alone, 1), (setting, 2)):
         found = show_both(other, "x", show, cores=cores)
@@ -159,6 +174,8 @@ def test_a_side_that_is_killed_is_an_error_with_a_next_step(tmp_path: Path) -> N
             os.kill(os.getpid(), signal.SIGKILL)
 
     setting = Setting(Simulation(Path("python")), tmp_path, jobs=2)
-    with pytest.raises(ShrinkerError, match="x: the process that ran the generated tree was killed") as caught:
+    with pytest.raises(
+        ShrinkerError, match="x: the process that ran the generated tree was killed"
+    ) as caught:
         show_both(setting, "x", show)
     assert "--jobs 1" in str(caught.value.next_step)

@@ -1,6 +1,7 @@
 """Level *tests*: tests of a small upstream, run on its tree and on trees that lost something.
 
-Judged without a finding: what passes in both, what asks for what was removed. Never excused: a test that fails otherwise.
+Judged without a finding: what passes in both, what asks for what was removed. Never excused: a test
+that fails otherwise.
 """
 
 from collections.abc import Callable
@@ -37,7 +38,9 @@ class UpstreamOnce(Setting):
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    """`judge(name=text)`: the level on a tree that has these modules otherwise; upstream's tests run once."""
+    """`judge(name=text)`: the level on a tree that has these modules otherwise; upstream's tests
+    run once.
+    """
     folder = tmp_path_factory.mktemp("level")
     upstream = write_package(folder / "upstream", UPSTREAM)
     write(folder / "test/unit", TESTS)
@@ -79,10 +82,14 @@ def test_what_fails_otherwise_is_found(judge: Judge, sums: str, said: str) -> No
 
 def test_a_process_that_dies_is_found(judge: Judge) -> None:
     findings = judge(sums="import os\n\nos._exit(1)\n").evidence.findings
-    assert len(findings) == 5 and all("the file ended early" in finding.message for finding in findings)
+    assert len(findings) == 5 and all(
+        "the file ended early" in finding.message for finding in findings
+    )
 
 
-def test_a_reason_excuses_the_test_that_it_names(judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reason_excuses_the_test_that_it_names(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reasons = tmp_path / "tests.toml"
     reasons.write_text('[[reason]]\nwhy = "sums"\ntests = ["unit/test_sums.py::test_add"]\n')
     monkeypatch.setattr(level, "REASONS", reasons)

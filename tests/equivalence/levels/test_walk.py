@@ -44,23 +44,35 @@ def test_the_same_failures_are_inherited(setting: Setting, tmp_path: Path) -> No
     ledger = walked(setting, tmp_path, UPSTREAM_FILES)
     assert ledger.findings == []
     assert ledger.checks == {"modules": 6}
-    assert [f.path for f in ledger.inherited] == ["python/sglang/broken.py", "python/sglang/leaves.py"]
+    assert [f.path for f in ledger.inherited] == [
+        "python/sglang/broken.py",
+        "python/sglang/leaves.py",
+    ]
 
 
 def test_a_lost_name_and_another_error_are_found(setting: Setting, tmp_path: Path) -> None:
     generated = {**UPSTREAM_FILES, "other.py": "pass", "broken.py": "raise ValueError('new')"}
     ledger = walked(setting, tmp_path, generated)
-    assert [f.path for f in ledger.findings] == ["python/sglang/broken.py", "python/sglang/folder/within.py"]
+    assert [f.path for f in ledger.findings] == [
+        "python/sglang/broken.py",
+        "python/sglang/folder/within.py",
+    ]
     assert "cannot import name 'VALUE'" in ledger.findings[1].message
-    assert "<tree>" in ledger.findings[1].message and str(tmp_path) not in ledger.findings[1].message
+    assert (
+        "<tree>" in ledger.findings[1].message and str(tmp_path) not in ledger.findings[1].message
+    )
 
 
-def test_an_import_that_waits_is_named(setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_that_waits_is_named(
+    setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(imports, "_SECONDS", 1)
     generated = {**UPSTREAM_FILES, "other.py": "import time\nVALUE = 1\ntime.sleep(100)"}
     ledger = walked(setting, tmp_path, generated)
     found = [f.message for f in ledger.findings if f.path.endswith("other.py")]
-    assert len(found) == 1 and "still not imported after 1 s" in found[0] and "other.py:3" in found[0]
+    assert (
+        len(found) == 1 and "still not imported after 1 s" in found[0] and "other.py:3" in found[0]
+    )
 
 
 def test_a_tree_that_kills_the_process_is_a_finding(setting: Setting, tmp_path: Path) -> None:
@@ -105,7 +117,10 @@ def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> N
     other = setting_of(tmp_path / "other", cache)
     assert other.following is not None
     assert other.following.known("small") == setting.following.known("small")
-    assert Following(tmp_path, layer=cache.layer("executed"), upstream="another").known("small") is None
+    assert (
+        Following(tmp_path, layer=cache.layer("executed"), upstream="another").known("small")
+        is None
+    )
     made, _, kept = other.prepared(UPSTREAM, tree, "again", "small")
     assert made.settings.executed == kept == ""
 
@@ -123,16 +138,22 @@ def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
     setting = setting_of(folder / "work", Cache())
     one = Configuration(name="small", published="v3")
     assert setting.following is not None
-    setting.following._known[call_of(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    setting.following._known[call_of(one, setting).follow] = Executed(
+        {"__init__.py": frozenset({2, 3})}, {}
+    )
     return setting, tree_of(folder / "upstream", UPSTREAM_TEXT), one
 
 
-@pytest.mark.parametrize(("text", "missing"), [(UPSTREAM_TEXT, []), ("def work(x):\n    return x + 1\n", [3])])
+@pytest.mark.parametrize(
+    ("text", "missing"), [(UPSTREAM_TEXT, []), ("def work(x):\n    return x + 1\n", [3])]
+)
 def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
     setting, upstream, one = followed(tmp_path)
     generated = tree_of(tmp_path / "generated", text)
     found = trace.run(upstream, generated, setting, [one]).evidence
-    assert [(f.path, f.line) for f in found.findings] == [("python/sglang/__init__.py", line) for line in missing]
+    assert [(f.path, f.line) for f in found.findings] == [
+        ("python/sglang/__init__.py", line) for line in missing
+    ]
     assert dict(found.checks)["programs"] == 1
     assert dict(found.checks)["executed lines"] == 2
 
@@ -152,7 +173,10 @@ def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_
     asked = Scenario(name="seldom", needed=needed)
     found = trace.run(tree, tree, setting, [one, asked])
     assert found.passed is not needed
-    assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
+    assert (
+        any("seldom: upstream did not run to its end" in sentence for sentence in found.limits)
+        is not needed
+    )
 
 
 def test_lines_of_several_programs() -> None:
@@ -162,4 +186,6 @@ def test_lines_of_several_programs() -> None:
             Executed({"a.py": frozenset({2}), "b.py": frozenset({3})}, {}),
         ]
     )
-    assert found == Executed({"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})})
+    assert found == Executed(
+        {"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})}
+    )

@@ -27,10 +27,16 @@ def test_every_field_by_values_of_its_types_and_by_a_wrong_one() -> None:
 
 
 def test_a_body_to_begin_with() -> None:
-    schema = {"properties": {"query": {"type": "string"}, "k": {"type": "integer"}}, "type": "object"}
+    schema = {
+        "properties": {"query": {"type": "string"}, "k": {"type": "integer"}},
+        "type": "object",
+    }
     asks = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
     bodies = [request.body for request in described({"paths": {"/v1/rerank": {"post": asks}}})]
-    assert bodies[0] == {"query": "q", "documents": ["a"]} and {"query": "q", "documents": ["a"], "k": 0} in bodies
+    assert (
+        bodies[0] == {"query": "q", "documents": ["a"]}
+        and {"query": "q", "documents": ["a"], "k": 0} in bodies
+    )
 
 
 def test_a_field_that_is_left_out_of_one_endpoint() -> None:

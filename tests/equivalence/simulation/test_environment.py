@@ -1,4 +1,6 @@
-"""How simulated commands are described, named on a command line and ended; and the tests that need PyTorch, in the interpreter that has it."""
+"""How simulated commands are described, named on a command line and ended; and the tests that need
+PyTorch, in the interpreter that has it.
+"""
 
 import importlib.util
 import os
@@ -28,7 +30,12 @@ def test_settings_survive_the_environment() -> None:
 
 
 def test_only_exact_pins_are_versions() -> None:
-    pins = ["sglang-kernel==0.4.4", "torch>=2.9", "Flashinfer_Python[x] == 0.6.12 ; python_version > '3'", "numpy"]
+    pins = [
+        "sglang-kernel==0.4.4",
+        "torch>=2.9",
+        "Flashinfer_Python[x] == 0.6.12 ; python_version > '3'",
+        "numpy",
+    ]
     assert declared_versions(pins) == {"sglang-kernel": "0.4.4", "flashinfer-python": "0.6.12"}
 
 
@@ -60,11 +67,20 @@ def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_memory_of_devices_can_be_asked_for() -> None:
-    variables = Simulation(Path(sys.executable), Settings(devices=2, memory=6 << 30)).variables(Path("/tree"))
+    variables = Simulation(Path(sys.executable), Settings(devices=2, memory=6 << 30)).variables(
+        Path("/tree")
+    )
     query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
-    said = subprocess.run(query, env=variables, capture_output=True, text=True, timeout=20, check=True).stdout
+    said = subprocess.run(
+        query, env=variables, capture_output=True, text=True, timeout=20, check=True
+    ).stdout
     assert said.split() == ["6144", "6144"]
-    assert subprocess.run(["nvidia-smi", "topo", "-m"], env=variables, capture_output=True, timeout=20).returncode == 2
+    assert (
+        subprocess.run(
+            ["nvidia-smi", "topo", "-m"], env=variables, capture_output=True, timeout=20
+        ).returncode
+        == 2
+    )
 
 
 def test_a_missing_environment_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -84,7 +100,9 @@ def test_a_command_past_its_limit_ends_with_all_it_started(tmp_path: Path) -> No
 
 def test_a_finished_command_says_how_it_ended(tmp_path: Path) -> None:
     code = "import sys; print('said'); sys.exit(3)"
-    finished = run([sys.executable, "-c", code], variables=os.environ, output=tmp_path / "out", limit=60)
+    finished = run(
+        [sys.executable, "-c", code], variables=os.environ, output=tmp_path / "out", limit=60
+    )
     assert (finished.code, finished.tail()) == (3, "said")
 
 
@@ -112,21 +130,31 @@ def test_a_hook_waits_for_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_command_line_names_a_wrong_tree(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "equivalence.simulation", str(tmp_path), "--", "-c", "pass"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=SITE.parents[2])
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=180, cwd=SITE.parents[2]
+    )
     assert ended.returncode == 1
     assert "error: " in ended.stderr and "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("options", [["--capability", "10.0", "tree"], ["tree", "--capability", "10.0"]])
+@pytest.mark.parametrize(
+    "options", [["--capability", "10.0", "tree"], ["tree", "--capability", "10.0"]]
+)
 def test_options_stand_on_either_side_of_the_tree(options: list[str]) -> None:
-    assert parse([*options, "--", "-m", "x", "--help", "--"]) == (Path("tree"), (10, 0), ["-m", "x", "--help", "--"])
+    assert parse([*options, "--", "-m", "x", "--help", "--"]) == (
+        Path("tree"),
+        (10, 0),
+        ["-m", "x", "--help", "--"],
+    )
 
 
 def test_nothing_but_a_tree_is_needed() -> None:
     assert parse(["tree"]) == (Path("tree"), (9, 0), [])
 
 
-@pytest.mark.parametrize("words", [[], ["--", "tree"], ["tree", "-m", "x"], ["tree", "--capability", "ten", "--"]])
+@pytest.mark.parametrize(
+    "words", [[], ["--", "tree"], ["tree", "-m", "x"], ["tree", "--capability", "ten", "--"]]
+)
 def test_what_is_not_understood_ends_the_command(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         parse(words)
@@ -140,7 +168,15 @@ INSIDE = Path(__file__).parent / "inside"
 def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_property) -> None:
     python = simulation_python()
     made = Simulation(python, Settings(capability=capability), default_folder() / "compiled")
-    options = ["-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={INSIDE}"]
+    options = [
+        "-q",
+        "--import-mode=importlib",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "/dev/null",
+        f"--rootdir={INSIDE}",
+    ]
     options += ["-o", f"pythonpath={INSIDE.parents[3]}"]
     finished = run(
         [python, "-m", "pytest", *options, INSIDE],
@@ -153,4 +189,7 @@ def test_all_of_them(tmp_path: Path, capability: tuple[int, int], record_propert
     passed = re.search(r"(\d+) passed", said)
     assert passed and int(passed[1]) > 20
     assert "skipped" not in said
-    record_property("figure", f"simulation at {capability[0]}.{capability[1]}: {passed[1]} tests of its own passed")
+    record_property(
+        "figure",
+        f"simulation at {capability[0]}.{capability[1]}: {passed[1]} tests of its own passed",
+    )

@@ -9,7 +9,11 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_rules
 from tests.simulations import simulation_python
 
-LOADED = [pattern for rule in load_rules([RULES_FOLDER / "package/protocols.toml"]).outsides for pattern in rule.loads]
+LOADED = [
+    pattern
+    for rule in load_rules([RULES_FOLDER / "package/protocols.toml"]).outsides
+    for pattern in rule.loads
+]
 
 
 @pytest.fixture(scope="module")

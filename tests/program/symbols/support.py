@@ -11,7 +11,9 @@ from shrinker.ruleset.load import load_rules
 from tests.fold.programs import PROGRAMS, make_tree, rewrite
 from tests.small import Silent, rule
 
-ARCHIVES = sorted((PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name))
+ARCHIVES = sorted(
+    (PROGRAMS / "symbols").glob("*.txtar"), key=lambda p: (not p.name.startswith("noop_"), p.name)
+)
 ROOT = rule("root", "root-launch", modules=["sglang.launch_server"]) + rule(
     "label", "label-counts", modules=["sglang.metrics"], texts=["count_*", "count_all"]
 )
@@ -21,7 +23,9 @@ PLATFORM = rule("fact", "fact-hip", calls=["sglang.srt.utils.is_hip"], value=Fal
 """A platform that is removed, and what is false for its sake."""
 
 
-def small_rules(folder: Path, more: str = "", also: tuple[str, ...] = (), root: str = ROOT) -> Ruleset:
+def small_rules(
+    folder: Path, more: str = "", also: tuple[str, ...] = (), root: str = ROOT
+) -> Ruleset:
     """The rules of the small programs, more of them as text, and shipped files of rules."""
     folder.mkdir(exist_ok=True)
     path = folder / "rules.toml"
@@ -38,8 +42,13 @@ def left(
     root: str = ROOT,
     scripts: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """What is left of the modules of a package; `scripts` are the commands that installing it makes."""
+    """What is left of the modules of a package; `scripts` are the commands that installing it
+    makes.
+    """
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
     tree = replace(tree, declared=replace(tree.declared, scripts=dict(scripts or {})))
     folded = analyse(Run(tree, small_rules(folder, more, also, root), 1, Silent())).folded
-    return {path.removeprefix("python/sglang/"): rewrite(tree, module) for path, module in folded.items()}
+    return {
+        path.removeprefix("python/sglang/"): rewrite(tree, module)
+        for path, module in folded.items()
+    }

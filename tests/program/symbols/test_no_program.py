@@ -1,4 +1,6 @@
-"""Named errors: running a module that no root runs says so, and their texts keep nothing; texts of upstream keep what they name."""
+"""Named errors: running a module that no root runs says so, and their texts keep nothing; texts of
+upstream keep what they name.
+"""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +12,9 @@ from shrinker.fold.messages import is_message, message
 from tests.program.symbols.support import ROOT, left
 from tests.small import python, read_archive, rule, write
 
-SERVES, TOOL, OTHER, _SERVER, _LAUNCH = read_archive(Path(__file__).with_name("no_program.txtar")).values()
+SERVES, TOOL, OTHER, _SERVER, _LAUNCH = read_archive(
+    Path(__file__).with_name("no_program.txtar")
+).values()
 BLOCKS = {
     "one": 'if __name__ == "__main__":\n    main()\n',
     "several": 'if __name__ == "__main__":\n    # What it prints.\n    text = 1\n    main()\n    print(text)\n',
@@ -58,7 +62,10 @@ def test_what_a_root_runs_stays(tmp_path: Path) -> None:
 
 def test_what_does_nothing_on_this_platform_does_nothing(tmp_path: Path) -> None:
     block = 'if __name__ == "__main__":\n    if is_hip():\n        main()\n'
-    files = {"launch_server.py": SERVES, "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER}
+    files = {
+        "launch_server.py": SERVES,
+        "tool.py": "from sglang.srt.utils import is_hip\n" + TOOL + block + OTHER,
+    }
     assert "raise" not in _left(tmp_path, files)["tool.py"]
     assert _run(tmp_path, "sglang.tool").returncode == 0
 
@@ -71,13 +78,18 @@ def test_another_arm_is_no_program(tmp_path: Path) -> None:
 
 
 def test_a_module_that_is_gone_is_a_removed_one(tmp_path: Path) -> None:
-    texts = _left(tmp_path, {"launch_server.py": "print('serves')\n", "tool.py": TOOL + BLOCKS["one"] + OTHER})
+    texts = _left(
+        tmp_path, {"launch_server.py": "print('serves')\n", "tool.py": TOOL + BLOCKS["one"] + OTHER}
+    )
     assert "tool.py" not in texts
 
 
 def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
     """`program` and `server` are words of the named error: no method stays for them."""
-    box = "\n\nclass Box:\n    def program(self):\n        return 1\n\n    def server(self):\n        return 2\n"
+    box = (
+        "\n\nclass Box:\n    def program(self):\n        return 1\n\n    def server(self):\n      "
+        "  return 2\n"
+    )
     files = {
         "launch_server.py": SERVES + "\nfrom sglang.tool import Box\n\nBox()\n",
         "tool.py": TOOL + BLOCKS["one"] + OTHER + box,
@@ -87,7 +99,9 @@ def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
     assert "def program" not in texts["tool.py"] and "def server" not in texts["tool.py"]
 
 
-_RULES = ROOT + rule("remove", "remove-adapters", feature="adapters", definitions=["sglang.server.**.attach"])
+_RULES = ROOT + rule(
+    "remove", "remove-adapters", feature="adapters", definitions=["sglang.server.**.attach"]
+)
 
 
 def _of_server(folder: Path, text: str) -> str:

@@ -1,4 +1,6 @@
-"""What code outside, commands and pickles take by name, and what texts name: what must still go beside them, too."""
+"""What code outside, commands and pickles take by name, and what texts name: what must still go
+beside them, too.
+"""
 
 from pathlib import Path
 
@@ -12,13 +14,24 @@ from tests.small import read_archive, rule
 ROOT = rule("root", "root-launch", modules=["sglang.launch_server"])
 TEXTS = read_archive(Path(__file__).with_name("outside.txtar"))
 HELPERS, NOBODY, PICKLED = (TEXTS[f"{name}.py"] for name in ("helpers", "nobody", "pickled"))
-COMMANDS_OF = {name.removeprefix("commands/"): text for name, text in TEXTS.items() if name.startswith("commands/")}
-OUTSIDE = ["sglang.helpers.wait_*", "sglang.helpers.Client", "sglang.helpers._private", "sglang.removed.tool"]
+COMMANDS_OF = {
+    name.removeprefix("commands/"): text
+    for name, text in TEXTS.items()
+    if name.startswith("commands/")
+}
+OUTSIDE = [
+    "sglang.helpers.wait_*",
+    "sglang.helpers.Client",
+    "sglang.helpers._private",
+    "sglang.removed.tool",
+]
 # A rule that removes counts more than who uses it.
 API = rule("api", "api-helpers", users="notebooks", names=OUTSIDE) + rule(
     "remove", "remove-tool", feature="the tool", modules=["sglang.removed"]
 )
-LAUNCH = "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_text, Channel().read)\n"
+LAUNCH = (
+    "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_text, Channel().read)\n"
+)
 
 
 def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]:
@@ -30,7 +43,12 @@ def _bound(text: str) -> list[str]:
     return [line[-1] for line in words if line[:1] in (["def"], ["class"])]
 
 
-FILES = {"launch_server.py": "print(1)\n", "helpers.py": HELPERS, "nobody.py": NOBODY, "removed.py": "tool = 1\n"}
+FILES = {
+    "launch_server.py": "print(1)\n",
+    "helpers.py": HELPERS,
+    "nobody.py": NOBODY,
+    "removed.py": "tool = 1\n",
+}
 
 
 def test_without_a_rule_the_module_goes(tmp_path: Path) -> None:
@@ -54,8 +72,20 @@ def test_a_rule_names_its_modules_in_full(tmp_path: Path, names: list[str], said
 
 
 def test_heirs_of_a_class_that_is_made_of_what_comes_in(tmp_path: Path) -> None:
-    text = _left(tmp_path, {"launch_server.py": LAUNCH, "pickled.py": PICKLED, "nobody.py": NOBODY})["pickled.py"]
-    assert _bound(text) == ["_load", "Processor", "from_text", "to_text", "Budget", "kept", "Deeper", "Channel", "read"]
+    text = _left(
+        tmp_path, {"launch_server.py": LAUNCH, "pickled.py": PICKLED, "nobody.py": NOBODY}
+    )["pickled.py"]
+    assert _bound(text) == [
+        "_load",
+        "Processor",
+        "from_text",
+        "to_text",
+        "Budget",
+        "kept",
+        "Deeper",
+        "Channel",
+        "read",
+    ]
     assert "LIMIT = 4" in text
 
 
@@ -96,7 +126,9 @@ def test_none(tmp_path: Path) -> None:
         ("from sglang.launch_server import *\nasyncio.run()\n", True),
     ],
 )
-def test_a_module_of_the_standard_library_that_a_file_imports_itself_names_nothing(text: str, kept: bool) -> None:
+def test_a_module_of_the_standard_library_that_a_file_imports_itself_names_nothing(
+    text: str, kept: bool
+) -> None:
     assert ("asyncio" in words_of("scripts/run.py", text)) is kept
 
 

@@ -1,8 +1,10 @@
-"""Archives of tests/programs/symbols: lines that end with ``# gone`` go, and every other line stays.
+"""Archives of tests/programs/symbols: lines that end with ``# gone`` go, and every other line
+stays.
 
 One that ends with ``# loads`` imports names, and in the tree that is left their module alone.
 
-Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left, and a search to be saved.
+Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left, and a
+search to be saved.
 """
 
 import json
@@ -29,11 +31,17 @@ def _lines(text: str) -> list[str]:
 
 
 def _wanted(text: str) -> list[str]:
-    return [_LOADS.sub(r"import sglang.\1\2", line) for line in _lines(text) if not line.endswith("# gone")]
+    return [
+        _LOADS.sub(r"import sglang.\1\2", line)
+        for line in _lines(text)
+        if not line.endswith("# gone")
+    ]
 
 
 def _names(texts: Iterable[str]) -> str:
-    """A module that nothing reaches and that calls every function that goes: none is there for code outside alone."""
+    """A module that nothing reaches and that calls every function that goes: none is there for code
+    outside alone.
+    """
     return "\n".join(f"x.{name}()" for text in texts for name in _GONE.findall(text))
 
 
@@ -49,10 +57,14 @@ def test_there_are_programs() -> None:
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda p: p.stem)
 def test_program(archive: Path, tmp_path: Path) -> None:
-    files = {path: text for path, text in read_program(archive).files.items() if path.endswith(".py")}
+    files = {
+        path: text for path, text in read_program(archive).files.items() if path.endswith(".py")
+    }
     upstream, left = tmp_path / "upstream", tmp_path / "left"
     nobody = "python/sglang/nobody.py"
-    tree = make_tree(upstream, {"python/sglang/srt/utils.py": "", nobody: _names(files.values()), **files})
+    tree = make_tree(
+        upstream, {"python/sglang/srt/utils.py": "", nobody: _names(files.values()), **files}
+    )
     decided = analyse(Run(tree, small_rules(tmp_path), 1, Silent()))
     for path, text in files.items():
         wanted = _wanted(text)
@@ -82,14 +94,18 @@ def _explained(decided: Analysis) -> None:
         [chain, *_] = symbols.explain(number)
         assert chain.steps and chain.steps[0].src.startswith("root:"), unit
         if unit.kind == "class":
-            members = [step.dst for step in chain.steps if step.dst.startswith(f"symbol:{unit.name}.")]
+            members = [
+                step.dst for step in chain.steps if step.dst.startswith(f"symbol:{unit.name}.")
+            ]
             assert not members, f"{unit.name} is explained by {members}"
 
 
 def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: Path) -> None:
     """Workers are done in any order, and who names something first is who is said to name it."""
     [archive] = [path for path in ARCHIVES if path.stem == "reexports"]
-    tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
+    tree = make_tree(
+        tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")}
+    )
     folded = analyse(Run(tree, small_rules(tmp_path), 1, Silent())).folded.values()
     orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
     assert len(orders[0]) > 2 and orders[0] == orders[1]

@@ -22,7 +22,9 @@ FILES = read_archive(Path(__file__).with_name("reached.txtar"))
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The generated tree (upstream's own files will do: only names are read of it), its search and its graph."""
+    """The generated tree (upstream's own files will do: only names are read of it), its search and
+    its graph.
+    """
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
     decided = analyse(Run(tree, small_rules(folder), 1, Silent()))
@@ -40,7 +42,11 @@ def _ask(made: Made, *names: str) -> list[Reached]:
 
 def test_an_imported_name_and_an_attribute_of_a_library_are_reached(made: Made) -> None:
     imported, read = _ask(made, "norm", "decode")
-    assert [step.dst.rpartition("model.")[2] for step in imported.steps] == ["Base", "Base.forward", "norm"]
+    assert [step.dst.rpartition("model.")[2] for step in imported.steps] == [
+        "Base",
+        "Base.forward",
+        "norm",
+    ]
     assert [step.dst.rpartition("model.")[2] for step in read.steps] == ["Base", "Base.run"]
     assert [step.kind for step in read.steps] == ["name", "member"]
 
@@ -54,7 +60,11 @@ def test_what_only_others_reach_is_not(made: Made) -> None:
 
 def test_a_start_that_is_not_there(made: Made) -> None:
     with pytest.raises(InputError, match="is not in the generated tree"):
-        reached(made[0], made[1], [Reach(id="reach", why=WHY, start="sglang.model.Gone", names=("norm",))])
+        reached(
+            made[0],
+            made[1],
+            [Reach(id="reach", why=WHY, start="sglang.model.Gone", names=("norm",))],
+        )
 
 
 def test_a_module_that_a_rule_removes_and_that_stays_is_told(made: Made) -> None:
@@ -63,7 +73,9 @@ def test_a_module_that_a_rule_removes_and_that_stays_is_told(made: Made) -> None
     assert (row.removed, row.rescued, row.left) == (0, (), ("python/sglang/apart.py",))
     rescued = {
         **made[2],
-        "uncertain": [["python/sglang/apart.py", 0, "rule remove would remove it, but `x` is used at y:1"]],
+        "uncertain": [
+            ["python/sglang/apart.py", 0, "rule remove would remove it, but `x` is used at y:1"]
+        ],
     }
     [row] = taken(rescued, [rule])
     assert (row.rescued, row.left) == (("python/sglang/apart.py",), ())

@@ -23,7 +23,9 @@ FILES = read_archive(Path(__file__).with_name("asked.txtar"))
 
 def saved_run(folder: Path) -> SavedRun:
     """What `why` and `why-not` read of a run, written into the folder."""
-    decided = analyse(Run(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, Silent()))
+    decided = analyse(
+        Run(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, Silent())
+    )
     graph = graph_data(decided.graph, decided.folded)
     found = {"graph": graph, "symbols": decided.symbols, "symbol_edges": decided.symbol_edges}
     for name, data in found.items():
@@ -37,7 +39,10 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
 
 
 def _steps(graph: SavedRun, query: str) -> list[str]:
-    return [f"{s.kind} {s.dst.removeprefix('symbol:')} {s.line}" for s in answers.why(graph, query)[0].steps]
+    return [
+        f"{s.kind} {s.dst.removeprefix('symbol:')} {s.line}"
+        for s in answers.why(graph, query)[0].steps
+    ]
 
 
 def test_a_chain_has_every_edge_with_its_line(graph: SavedRun) -> None:
@@ -58,7 +63,9 @@ def test_a_member_that_is_found_by_its_name_has_a_chain_to_its_class_too(graph: 
 
 def test_a_name_that_many_share_explains_less(graph: SavedRun) -> None:
     def way(query: str) -> list[str]:
-        return [step.rsplit(" ", 1)[0].replace("sglang.shared.", "") for step in _steps(graph, query)][3:]
+        return [
+            step.rsplit(" ", 1)[0].replace("sglang.shared.", "") for step in _steps(graph, query)
+        ][3:]
 
     # `step` is one step nearer, and five classes have one.
     assert way("sglang.shared.A.last") == [
@@ -74,7 +81,11 @@ def test_a_name_that_many_share_explains_less(graph: SavedRun) -> None:
 
 
 def test_a_name_that_objects_of_python_have_too_explains_less() -> None:
-    assert cost_of("by name", "name:decode", 1) > cost_of("by name", "name:prefill", 1) > cost_of("name", "", 1)
+    assert (
+        cost_of("by name", "name:decode", 1)
+        > cost_of("by name", "name:prefill", 1)
+        > cost_of("name", "", 1)
+    )
 
 
 def test_all_gives_a_chain_for_each_place(graph: SavedRun) -> None:
@@ -96,7 +107,9 @@ def test_all_gives_a_chain_for_each_place(graph: SavedRun) -> None:
     ],
     ids=["a line", "a module", "a class in a class", "by its name", "what is in it"],
 )
-def test_a_chain_ends_at_what_holds_what_was_asked_for(graph: SavedRun, query: str, target: str) -> None:
+def test_a_chain_ends_at_what_holds_what_was_asked_for(
+    graph: SavedRun, query: str, target: str
+) -> None:
     (chain,) = answers.why(graph, query)
     assert chain.target == target
     with pytest.raises(InputError, match="is kept"):
@@ -133,7 +146,11 @@ def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
     assert (found.rule, found.line) == ("unreachable", 5)
     # With the dead branch, not with its own lines.
     (site,) = found.named_by
-    assert (site.path, site.line, site.source) == ("python/sglang/launch_server.py", 9, "sglang.launch_server.main")
+    assert (site.path, site.line, site.source) == (
+        "python/sglang/launch_server.py",
+        9,
+        "sglang.launch_server.main",
+    )
     assert site.fate == "folded away by fact-hip: `is_hip()` is false (line 8)"
     (step,) = found.alive
     assert (step.src, step.dst) == ("symbol:sglang.launch_server.main", f"symbol:{found.symbol}")
@@ -173,7 +190,9 @@ def test_a_line_that_stays_is_kept(graph: SavedRun, line: int) -> None:
         (19, 15, "`not is_hip()` is true"),
     ],
 )
-def test_a_line_that_went_has_what_was_decided_there(graph: SavedRun, line: int, at: int, text: str) -> None:
+def test_a_line_that_went_has_what_was_decided_there(
+    graph: SavedRun, line: int, at: int, text: str
+) -> None:
     found = _dropped(graph, f"sglang/lines.py:{line}")
     assert (found.path, found.line, found.rule) == ("python/sglang/lines.py", line, "fact-hip")
     assert found.reason == f"{text} (line {at})"
@@ -211,10 +230,16 @@ GONE, NO_FILE = "is not in the generated tree", "neither the tree nor upstream h
         (answers.why_not, "sglang.parts.nonsense", NO_FILE),
         (answers.why, "sglang.parts.nonsense", NO_FILE),
         (answers.why, "sglang/lines.py:2", r"line 2 of sglang/lines\.py belongs to no statement"),
-        (answers.why_not, "sglang/lines.py:2", r"line 2 of sglang/lines\.py belongs to no statement"),
+        (
+            answers.why_not,
+            "sglang/lines.py:2",
+            r"line 2 of sglang/lines\.py belongs to no statement",
+        ),
     ],
 )
-def test_what_has_no_such_answer(graph: SavedRun, ask: Callable[..., object], query: str, said: str) -> None:
+def test_what_has_no_such_answer(
+    graph: SavedRun, ask: Callable[..., object], query: str, said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         ask(graph, query)
 
@@ -251,11 +276,18 @@ def test_an_import_leads_to_its_place_and_what_became_of_it(graph: SavedRun) -> 
             for one in symbols.imported(name)
         ]
 
-    assert asked("sglang.branches.taken") == asked("branches.taken") == [(2, "sglang.names.taken", True)]
+    assert (
+        asked("sglang.branches.taken")
+        == asked("branches.taken")
+        == [(2, "sglang.names.taken", True)]
+    )
     assert asked("branches.unasked.size") == [(2, "sglang.names.unasked.size", False)]
     assert asked("branches.other") == [(3, "sglang.names.left", False)]
     assert asked("branches.by_star") == [(4, "sglang.stars.by_star", True)]
-    assert asked("branches.both") == [(7, "sglang.names.both", None), (9, "sglang.plain.both", True)]
+    assert asked("branches.both") == [
+        (7, "sglang.names.both", None),
+        (9, "sglang.plain.both", True),
+    ]
     # What the statement around it decides for all that it binds.
     assert asked("branches.one") == [(12, "elsewhere.one", True)]
     assert asked("parts.Engine") == asked("Engine.run") == asked("taken") == []

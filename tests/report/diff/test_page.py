@@ -1,4 +1,6 @@
-"""The page of a comparison in a real browser, where filters filter and links lead to upstream, and the comment that is cut."""
+"""The page of a comparison in a real browser, where filters filter and links lead to upstream, and
+the comment that is cut.
+"""
 
 from pathlib import Path
 
@@ -22,14 +24,37 @@ ASKS = Path(__file__).with_name("page.js").read_text("utf-8")
 def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
     tables = {
         "kept": (Row(TWO, "added", "", "1", TWO, reason=REASON),),
-        "symbols_kept": (Row("sglang.srt.one.new_9", "added", "function", "", ONE, 10, 7, REASON, ("#12",)),),
-        "changed": (
-            Row(ONE, "changed", "", "+200 -200", ONE, reason=UPSTREAM, commits=("#12", "0123456789")),
-            Row(OWN, "changed", "", "+1 -1", OWN, reason=Reason("shrinker", "shrinker writes this file itself")),
+        "symbols_kept": (
+            Row("sglang.srt.one.new_9", "added", "function", "", ONE, 10, 7, REASON, ("#12",)),
         ),
-        "decisions": (Row("is_npu()", "added", "", "false by npu", ONE, upstream=3, reason=UPSTREAM),),
+        "changed": (
+            Row(
+                ONE, "changed", "", "+200 -200", ONE, reason=UPSTREAM, commits=("#12", "0123456789")
+            ),
+            Row(
+                OWN,
+                "changed",
+                "",
+                "+1 -1",
+                OWN,
+                reason=Reason("shrinker", "shrinker writes this file itself"),
+            ),
+        ),
+        "decisions": (
+            Row("is_npu()", "added", "", "false by npu", ONE, upstream=3, reason=UPSTREAM),
+        ),
         "commits": (Row("#12", "commit", "A subject", "1"),),
-        "risks": (Row("eval(x)", "evaluates a text", "", "f", TWO, 1, reason=Reason("reach", "the file is new")),),
+        "risks": (
+            Row(
+                "eval(x)",
+                "evaluates a text",
+                "",
+                "f",
+                TWO,
+                1,
+                reason=Reason("reach", "the file is new"),
+            ),
+        ),
     }
     found = Review(
         SIDE,
@@ -45,7 +70,11 @@ def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
     assert seen["wrong"] == []
     assert "Changed files2" in seen["contents"] and seen["contents"][-1] == "Unified diff by file3"
     assert seen["folded"] == 0
-    assert seen["first"] == ["Files newly kept", "Symbols newly kept, in files that stay", "New risks"]
+    assert seen["first"] == [
+        "Files newly kept",
+        "Symbols newly kept, in files that stay",
+        "New risks",
+    ]
     assert seen["all"] == [7, [OWN, TWO, ONE]]
     assert seen["folder"][1] == [TWO] and seen["folder"][2] == "Files newly kept1"
     assert seen["fate"][1] == [TWO] and seen["cause"][1] == [TWO, ONE] and seen["risk"][1] == [TWO]
@@ -70,9 +99,14 @@ def test_a_comment_never_passes_the_limit_and_says_what_was_cut(limit: int, rows
         SIDE,
         tables={
             "kept": tuple(Row(f"python/kept{n}.py", "added", reason=reason) for n in range(rows)),
-            "changed": tuple(Row(f"python/file{n}.py", "changed", reason=UPSTREAM) for n in range(rows + 1)),
+            "changed": tuple(
+                Row(f"python/file{n}.py", "changed", reason=UPSTREAM) for n in range(rows + 1)
+            ),
         },
-        text=tuple(TextChange(f"python/file{n}.py", f"--- a\n+++ b\n+{n} " + "y" * 300 + "\n") for n in range(400)),
+        text=tuple(
+            TextChange(f"python/file{n}.py", f"--- a\n+++ b\n+{n} " + "y" * 300 + "\n")
+            for n in range(400)
+        ),
     )
     text = markdown(found, limit)
     assert len(text) <= limit

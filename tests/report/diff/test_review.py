@@ -1,4 +1,6 @@
-"""Two generated trees compared: every move with its reason, what may be compared, and what is no comparison."""
+"""Two generated trees compared: every move with its reason, what may be compared, and what is no
+comparison.
+"""
 
 import os
 import shutil
@@ -17,8 +19,12 @@ SERVER = "python/sglang/srt/server.py"
 CUDA = "python/sglang/srt/cuda.py"
 
 
-def second(world: World, files: dict[str, str], rules: dict[str, str] | None = None) -> tuple[Path, Path]:
-    """The tree of the world as it is, kept aside, and the one that it gives after the changes; both with their upstream."""
+def second(
+    world: World, files: dict[str, str], rules: dict[str, str] | None = None
+) -> tuple[Path, Path]:
+    """The tree of the world as it is, kept aside, and the one that it gives after the changes; both
+    with their upstream.
+    """
     world.shrink().expect(0)
     old = world.folder / "old"
     shutil.copytree(world.out, old / "tree")
@@ -32,7 +38,18 @@ def second(world: World, files: dict[str, str], rules: dict[str, str] | None = N
 
 def diff(world: World, *words: str, jobs: int = 1) -> Done:
     """The command, by the rules of the world."""
-    return world.run(["diff", *words, "--rules", str(world.rules), "--profile", world.profile, "--jobs", str(jobs)])
+    return world.run(
+        [
+            "diff",
+            *words,
+            "--rules",
+            str(world.rules),
+            "--profile",
+            world.profile,
+            "--jobs",
+            str(jobs),
+        ]
+    )
 
 
 def told(world: World, *words: str) -> dict[str, Any]:
@@ -45,7 +62,12 @@ def told(world: World, *words: str) -> dict[str, Any]:
 
 def compared(world: World, trees: tuple[Path, Path]) -> dict[str, Any]:
     """What is told of two trees whose upstreams are there."""
-    upstreams = ["--old-upstream", f"path:{world.folder / 'before'}", "--new-upstream", f"path:{world.upstream}"]
+    upstreams = [
+        "--old-upstream",
+        f"path:{world.folder / 'before'}",
+        "--new-upstream",
+        f"path:{world.upstream}",
+    ]
     return told(world, *map(str, trees), *upstreams)
 
 
@@ -73,12 +95,21 @@ def _one(rows: list[dict[str, Any]], key: str, value: str) -> dict[str, Any]:
 
 
 def test_what_upstream_now_imports_is_kept_because_of_upstream(world: World) -> None:
-    text = FILES[SERVER] + "\n\nfrom sglang.srt import orphan, fresh\n\nprint(orphan.LOST + fresh.MORE)\n"
+    text = (
+        FILES[SERVER]
+        + "\n\nfrom sglang.srt import orphan, fresh\n\nprint(orphan.LOST + fresh.MORE)\n"
+    )
     found = changed(world, {}, {SERVER: text, "python/sglang/srt/fresh.py": "MORE = 2\n"})
-    assert [row["path"] for row in found["kept"]] == ["python/sglang/srt/fresh.py", "python/sglang/srt/orphan.py"]
+    assert [row["path"] for row in found["kept"]] == [
+        "python/sglang/srt/fresh.py",
+        "python/sglang/srt/orphan.py",
+    ]
     orphan = _one(found["kept"], "path", "python/sglang/srt/orphan.py")["reason"]
     assert orphan["cause"] == "upstream"
-    assert f"sglang.srt.server now reaches sglang.srt.orphan (import): upstream changed {SERVER}:" in orphan["text"]
+    assert (
+        f"sglang.srt.server now reaches sglang.srt.orphan (import): upstream changed {SERVER}:"
+        in orphan["text"]
+    )
     assert orphan["chain"][0].startswith("root:root ")
     fresh = _one(found["kept"], "path", "python/sglang/srt/fresh.py")["reason"]
     assert fresh["text"].startswith("upstream added it")
@@ -99,7 +130,10 @@ def test_a_file_that_moved_is_told_with_both_names(world: World) -> None:
     body = "TABLE = {\n" + "".join(f"    {n}: 'row {n}',\n" for n in range(20)) + "}\n"
     users = {CUDA: "from sglang.srt.table import TABLE\n\n\ndef start():\n    return TABLE\n"}
     write(world.upstream, {"python/sglang/srt/table.py": body, **users})
-    trees = second(world, {"python/sglang/srt/rows.py": body, CUDA: users[CUDA].replace("srt.table", "srt.rows")})
+    trees = second(
+        world,
+        {"python/sglang/srt/rows.py": body, CUDA: users[CUDA].replace("srt.table", "srt.rows")},
+    )
     (world.upstream / "python/sglang/srt/table.py").unlink()
     assert world.shrink().code == 0
     found = compared(world, trees)
@@ -110,7 +144,10 @@ def test_a_file_that_moved_is_told_with_both_names(world: World) -> None:
 def test_a_rule_that_changed_is_the_reason(world: World) -> None:
     text = RULES["world.toml"].partition("[[remove]]")[0].replace("value = false", "value = true")
     found = compared(world, second(world, {}, {"world.toml": text}))
-    assert {(row["subject"], row["kind"]) for row in found["rules"]} == {("npu", "changed"), ("remove-npu", "removed")}
+    assert {(row["subject"], row["kind"]) for row in found["rules"]} == {
+        ("npu", "changed"),
+        ("remove-npu", "removed"),
+    }
     npu = _one(found["kept"], "path", "python/sglang/srt/npu.py")["reason"]
     assert npu["cause"] == "rule" and "remove-npu" in npu["text"]
     assert [row["path"] for row in found["removed"]] == [CUDA]
@@ -118,10 +155,16 @@ def test_a_rule_that_changed_is_the_reason(world: World) -> None:
 
 
 def test_symbols_that_come_and_go(world: World) -> None:
-    first = "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n\n\ndef old():\n    return 2\n\n\nKEPT = old()\n"
+    first = (
+        "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n\n\ndef old():\n    "
+        "return 2\n\n\nKEPT = old()\n"
+    )
     write(world.upstream, {CUDA: first})
     second = (
-        first.replace("def old():\n    return 2\n\n\nKEPT = old()", "def new():\n    return 3\n\n\nKEPT = new()")
+        first.replace(
+            "def old():\n    return 2\n\n\nKEPT = old()",
+            "def new():\n    return 3\n\n\nKEPT = new()",
+        )
         + "MORE = spare()\nprint(KEPT, MORE)\n"
     )
     found = changed(world, {CUDA: first + "print(KEPT)\n"}, {CUDA: second})
@@ -129,15 +172,25 @@ def test_symbols_that_come_and_go(world: World) -> None:
     assert kept["sglang.srt.cuda.new"] == "upstream added it"
     assert kept["sglang.srt.cuda.spare"].startswith("was there and removed; ")
     (gone,) = found["symbols_removed"]
-    assert (gone["subject"], gone["reason"]["text"]) == ("sglang.srt.cuda.old", "upstream removed it")
+    assert (gone["subject"], gone["reason"]["text"]) == (
+        "sglang.srt.cuda.old",
+        "upstream removed it",
+    )
 
 
 def test_a_symbol_in_a_file_that_upstream_left_alone(world: World) -> None:
     """The one that upstream changed names it: that is where the reason points."""
     text = FILES[SERVER] + "from sglang.srt.cuda import spare\n\nprint(spare())\n"
-    found = changed(world, {CUDA: "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n"}, {SERVER: text})
+    found = changed(
+        world,
+        {CUDA: "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n"},
+        {SERVER: text},
+    )
     row = _one(found["symbols_kept"], "subject", "sglang.srt.cuda.spare")
-    assert row["reason"]["cause"] == "upstream" and f"upstream changed {SERVER}:" in row["reason"]["text"]
+    assert (
+        row["reason"]["cause"] == "upstream"
+        and f"upstream changed {SERVER}:" in row["reason"]["text"]
+    )
     other = _one(found["changed"], "path", CUDA)
     assert other["reason"]["cause"] == "reach" and other["reason"]["text"]
 
@@ -167,33 +220,59 @@ def test_flags_endpoints_and_fields(world: World) -> None:
 
 
 def test_flags_that_only_moved_are_one_row(world: World) -> None:
-    flags = "def flags(parser):\n    parser.add_argument('--a')\n    parser.add_argument('--b')\n\n\nflags('x')\n"
+    flags = (
+        "def flags(parser):\n    parser.add_argument('--a')\n    "
+        "parser.add_argument('--b')\n\n\nflags('x')\n"
+    )
 
     def at(name: str) -> dict[str, str]:
-        return {f"python/sglang/srt/{name}.py": flags, CUDA: f"{FILES[CUDA]}\n\nimport sglang.srt.{name}\n"}
+        return {
+            f"python/sglang/srt/{name}.py": flags,
+            CUDA: f"{FILES[CUDA]}\n\nimport sglang.srt.{name}\n",
+        }
 
     found = changed(world, at("one"), at("two"))
     (row,) = found["flags"]
-    assert (row["kind"], row["subject"], row["reason"]["text"]) == ("moved", "--a, --b", "2 as they were")
+    assert (row["kind"], row["subject"], row["reason"]["text"]) == (
+        "moved",
+        "--a, --b",
+        "2 as they were",
+    )
 
 
 def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> None:
     def cuda(more: str) -> dict[str, str]:
-        body = f"import importlib\nimport triton\n\n\n@triton.jit\ndef kernel(x):\n    {more}\n    return x\n"
-        return {CUDA: f"{body}\n\ndef start(name='x'):\n    getattr(kernel, name)\n    {more}\n    return kernel\n"}
+        body = (
+            f"import importlib\nimport triton\n\n\n@triton.jit\ndef kernel(x):\n    {more}\n    "
+            "return x\n"
+        )
+        return {
+            CUDA: f"{body}\n\ndef start(name='x'):\n    getattr(kernel, name)\n    {more}\n    return kernel\n"
+        }
 
     found = changed(world, cuda("pass"), cuda("importlib.import_module(name)"))
     assert {(row["kind"], row["subject"], row["after"]) for row in found["risks"]} == {
         ("imports a computed module", "importlib.import_module(name)", "start"),
         ("imports a computed module", "importlib.import_module(name)", "kernel"),
     }
-    assert [(row["kind"], row["subject"]) for row in found["kernels"]] == [("Triton changed", "kernel")]
+    assert [(row["kind"], row["subject"]) for row in found["kernels"]] == [
+        ("Triton changed", "kernel")
+    ]
 
 
 def test_a_platform_question_that_no_rule_names(world: World) -> None:
-    asks = "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, 'tpu9')\n"
-    server = FILES[SERVER].replace("import is_npu", "import is_npu, is_tpu9") + "\nif is_tpu9():\n    print(2)\n"
-    write(world.rules, {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')})
+    asks = (
+        "\n\ndef is_xpu():\n    return False\n\n\ndef is_tpu9():\n    return hasattr(torch, "
+        "'tpu9')\n"
+    )
+    server = (
+        FILES[SERVER].replace("import is_npu", "import is_npu, is_tpu9")
+        + "\nif is_tpu9():\n    print(2)\n"
+    )
+    write(
+        world.rules,
+        {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')},
+    )
     found = changed(world, {}, {UTILS: FILES[UTILS] + asks, SERVER: server})
     row = _one(found["risks"], "subject", "is_tpu9")
     assert row["kind"] == "unknown predicate" and row["path"] == SERVER and row["line"]
@@ -209,11 +288,17 @@ def test_what_becomes_uncertain_is_told(world: World) -> None:
 def test_commits_between_two_commits(world: World) -> None:
     git(world.upstream, "init", "-q")
     first = committed(world.upstream, {}, "First (#1)")
-    committed(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")}, "Say 2 | and <b>more</b> (#42)")
+    committed(
+        world.upstream,
+        {CUDA: FILES[CUDA].replace("'cuda'", "'cuda 2'")},
+        "Say 2 | and <b>more</b> (#42)",
+    )
     committed(world.upstream, {"README.md": "words\n"}, "Words (#43)")
     sides = [f"git:{world.upstream}@{first}", f"git:{world.upstream}@HEAD"]
     found = told(world, *sides)
-    assert [(row["subject"], row["before"]) for row in found["commits"]] == [("#42", "Say 2 | and <b>more</b>")]
+    assert [(row["subject"], row["before"]) for row in found["commits"]] == [
+        ("#42", "Say 2 | and <b>more</b>")
+    ]
     assert _one(found["changed"], "path", CUDA)["commits"] == ["#42"]
     text = diff(world, *sides).out
     assert "| `#42` | Say 2 \\| and &lt;b&gt;more&lt;/b&gt; | 1 |" in text
@@ -221,8 +306,20 @@ def test_commits_between_two_commits(world: World) -> None:
 
 def test_the_unified_diff_is_one_that_patch_applies(world: World) -> None:
     rows = [f"value_{n} = {n}\n" for n in range(60)]
-    other = [*rows[:2], "added = 1\n", *rows[2:30], *rows[33:55], "value_55 = 'x'\n", *rows[56:-1], "last = 1"]
-    tail = "\n\ndef start():\n    return [" + ", ".join(f"value_{n}" for n in (*range(30), *range(33, 59))) + "]\n"
+    other = [
+        *rows[:2],
+        "added = 1\n",
+        *rows[2:30],
+        *rows[33:55],
+        "value_55 = 'x'\n",
+        *rows[56:-1],
+        "last = 1",
+    ]
+    tail = (
+        "\n\ndef start():\n    return ["
+        + ", ".join(f"value_{n}" for n in (*range(30), *range(33, 59)))
+        + "]\n"
+    )
     write(world.upstream, {CUDA: "".join(rows) + tail})
     trees = second(world, {CUDA: "".join(other).replace("last = 1", "") + tail + "print(start())"})
     found = compared(world, trees)
@@ -257,20 +354,29 @@ def test_upstreams_are_generated_once_and_taken_again(world: World) -> None:
 
 
 def test_locks_alone_tell_the_files(world: World) -> None:
-    old, new = second(world, {SERVER: FILES[SERVER] + "\nfrom sglang.srt import orphan\n\nprint(orphan.LOST)\n"})
+    old, new = second(
+        world, {SERVER: FILES[SERVER] + "\nfrom sglang.srt import orphan\n\nprint(orphan.LOST)\n"}
+    )
     named = {"a": old, "b": new}
-    places = [shutil.copy(tree / "SHRINK.json", world.folder / f"{name}.json") for name, tree in named.items()]
+    places = [
+        shutil.copy(tree / "SHRINK.json", world.folder / f"{name}.json")
+        for name, tree in named.items()
+    ]
     found = told(world, *map(str, places))
     assert [row["path"] for row in found["kept"]] == ["python/sglang/srt/orphan.py"]
     assert found["kept"][0]["reason"]["cause"] == "unknown"
-    assert sum("only the lock is there" in note for note in found["notes"]) == 2 and not found["text"]
+    assert (
+        sum("only the lock is there" in note for note in found["notes"]) == 2 and not found["text"]
+    )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_unknown_predicates_are_looked_for_in_a_process_of_their_own(
     world: World, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
-    """Where there is one for them; one that is killed is an error with a next step, and nobody waits for it."""
+    """Where there is one for them; one that is killed is an error with a next step, and nobody
+    waits for it.
+    """
     process = os.getpid()
 
     def looked(*_: object) -> tuple[list[Row], list[str]]:

@@ -33,10 +33,14 @@ def _write(root: Path, files: Files) -> Path:
 def trees(tmp_path: Path) -> tuple[Path, Path]:
     caller = "from sglang.main import size, used_by_removed\n\nsize(used_by_removed())\n"
     kept = {"__init__.py": "", "main.py": BEFORE}
-    return _write(tmp_path / "up", {**kept, "npu.py": caller}), _write(tmp_path / "out", what_is_left(kept))
+    return _write(tmp_path / "up", {**kept, "npu.py": caller}), _write(
+        tmp_path / "out", what_is_left(kept)
+    )
 
 
-def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
+def _reasons(
+    trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH
+) -> dict[str, str]:
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
     written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings))
@@ -52,13 +56,22 @@ def test_a_finding_that_upstream_has_too_is_not_new() -> None:
     assert _new([], [one]) == [one]
 
 
-def test_what_the_tools_see_only_in_the_generated_tree_has_its_reason(trees: tuple[Path, Path]) -> None:
+def test_what_the_tools_see_only_in_the_generated_tree_has_its_reason(
+    trees: tuple[Path, Path],
+) -> None:
     before, after = trees
     new = [item for tool in (ruff, vulture, pyrefly) for item in _new(tool(before), tool(after))]
     reasons = _reasons(trees, new)
-    assert reasons["ruff width"].startswith("last used at python/sglang/main.py:11 of upstream, gone by platform-npu")
-    assert "a file that is removed (remove-npu: another platform)" in reasons["vulture used_by_removed"]
-    setting = "set only at python/sglang/main.py:18 of upstream, gone by platform-npu (if `npu`: false)"
+    assert reasons["ruff width"].startswith(
+        "last used at python/sglang/main.py:11 of upstream, gone by platform-npu"
+    )
+    assert (
+        "a file that is removed (remove-npu: another platform)"
+        in reasons["vulture used_by_removed"]
+    )
+    setting = (
+        "set only at python/sglang/main.py:18 of upstream, gone by platform-npu (if `npu`: false)"
+    )
     assert reasons["pyrefly pages"] == f"{setting}: the read is not reached"
 
 
@@ -67,35 +80,56 @@ def test_what_no_decision_took_away_has_no_reason(trees: tuple[Path, Path]) -> N
     graph = {**GRAPH, "decisions": {}, "removed": {}}
     new = [item for tool in (ruff, vulture, pyrefly) for item in _new(tool(before), tool(after))]
     reasons = _reasons(trees, new, graph)
-    assert reasons["ruff width"] == reasons["vulture used_by_removed"] == reasons["pyrefly pages"] == ""
+    assert (
+        reasons["ruff width"]
+        == reasons["vulture used_by_removed"]
+        == reasons["pyrefly pages"]
+        == ""
+    )
 
 
 def test_an_unused_import_is_known_by_the_name_that_it_binds(tmp_path: Path) -> None:
-    text = "from os import sep as _sep, name\nfrom os import (\n    path as _path,\n)\nimport json\n"
+    text = (
+        "from os import sep as _sep, name\nfrom os import (\n    path as _path,\n)\nimport json\n"
+    )
     found = ruff(_write(tmp_path, {"main.py": text}))
     assert [item.subject for item in found] == ["_sep", "name", "_path", "json"]
 
 
 def test_what_a_plain_dict_was_first_given_is_no_type_of_its_keys(tmp_path: Path) -> None:
-    text = "def ask():\n    load = {'a': 1}\n    load['b'] = 0.0\n    size: int = ''\n    return load, size\n"
+    text = (
+        "def ask():\n    load = {'a': 1}\n    load['b'] = 0.0\n    size: int = ''\n    return "
+        "load, size\n"
+    )
     assert [item.line for item in pyrefly(_write(tmp_path, {"main.py": text}))] == [4]
 
 
-@pytest.mark.parametrize(("asked", "reason"), [("None", "`(found := None)` is false"), ("ask()", "")])
+@pytest.mark.parametrize(
+    ("asked", "reason"), [("None", "`(found := None)` is false"), ("ask()", "")]
+)
 def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str) -> None:
     text = (
-        f"def f(ask):\n    if found := {asked}:\n        pass\n    else:\n        width = 1\n    return width, found\n"
+        f"def f(ask):\n    if found := {asked}:\n        pass\n    else:\n        width = 1\n    "
+        "return width, found\n"
     )
     out = _write(tmp_path / "out", {"main.py": text})
     path = "python/sglang/main.py"
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
-    written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found))
+    written = Written(
+        out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found)
+    )
     [item] = explain_all(found, out, written, [path])
-    assert item.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
+    assert (
+        item.subject == "width"
+        and item.reason.startswith(reason)
+        and bool(item.reason) is bool(reason)
+    )
 
 
 def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:
-    item = Finding("ruff", "python/sglang/main.py", 1, "F821", "Undefined name `nowhere`", "nowhere")
+    item = Finding(
+        "ruff", "python/sglang/main.py", 1, "F821", "Undefined name `nowhere`", "nowhere"
+    )
     assert _reasons(trees, [item]) == {"ruff nowhere": ""}
 
 

@@ -1,4 +1,6 @@
-"""Wrong rules, planted among the right ones: what each does by itself, and reports that are not overwritten. What stays as it is comes first."""
+"""Wrong rules, planted among the right ones: what each does by itself, and reports that are not
+overwritten. What stays as it is comes first.
+"""
 
 import json
 from collections.abc import Callable
@@ -38,7 +40,11 @@ def plant(tmp_path: Path) -> Plant:
     def made(name: str, of: Ruleset) -> dict[str, str]:
         (out := tmp_path / name).mkdir()
         manifest = generate(Run(tree, of, 1, Silent(), cache), out)
-        return {e.path: (out / e.path).read_text() for e in manifest.files if e.lines_before and e.path.endswith(".py")}
+        return {
+            e.path: (out / e.path).read_text()
+            for e in manifest.files
+            if e.lines_before and e.path.endswith(".py")
+        }
 
     right = made("right", rules)
     direct = DirectEffect(Run(tree, rules, 1, Silent(), cache))
@@ -64,7 +70,9 @@ def test_a_module_that_is_needed_stays(plant: Plant) -> None:
 def test_a_predicate_and_all_that_it_gives_a_value(plant: Plant) -> None:
     found, whole = plant("facts", calls=("sglang.flags.is_fast",), value=False)
     # A run sees then that nothing reads the flag any more; what stays of a file is the same.
-    assert whole.keys() == found.keys() and {path for path, text in whole.items() if text is None} == {
+    assert whole.keys() == found.keys() and {
+        path for path, text in whole.items() if text is None
+    } == {
         f"{P}flags.py",
         f"{P}between.py",
     }
@@ -72,7 +80,8 @@ def test_a_predicate_and_all_that_it_gives_a_value(plant: Plant) -> None:
     for path in (f"{P}asks.py", f"{P}far.py"):
         assert (found[path] or "").splitlines()[-1] == (whole[path] or "").splitlines()[-1]
     assert (
-        "quick" not in (found[f"{P}far.py"] or "") and "fast" not in (found[f"{P}asks.py"] or "").partition("print")[2]
+        "quick" not in (found[f"{P}far.py"] or "")
+        and "fast" not in (found[f"{P}asks.py"] or "").partition("print")[2]
     )
 
 
@@ -85,7 +94,10 @@ def test_a_module_that_goes(plant: Plant) -> None:
 def test_a_package_that_is_there(plant: Plant) -> None:
     found, whole = plant("absents", modules=("fast",))
     assert found.keys() == whole.keys() == {f"{P}tries.py"}
-    assert not any("import" in line or "print(gemm)" in line for line in (found[f"{P}tries.py"] or "").splitlines())
+    assert not any(
+        "import" in line or "print(gemm)" in line
+        for line in (found[f"{P}tries.py"] or "").splitlines()
+    )
 
 
 HEAD = {"format": 2, "seed": 0, "upstream": "release", "profile": "all"}
@@ -99,12 +111,17 @@ def row(subject: str, caught_by: str = "", files: int = 1) -> dict[str, object]:
 @pytest.fixture
 def drawn(tmp_path: Path) -> Callable[[int, int], list[str]]:
     upstream, out = tmp_path / "upstream", tmp_path / "out"
-    write_below(upstream, {"srt/a.py": KEPT + "other = x.is_gone if x.is_gone else 1\n", "srt/gone.py": KEPT})
+    write_below(
+        upstream,
+        {"srt/a.py": KEPT + "other = x.is_gone if x.is_gone else 1\n", "srt/gone.py": KEPT},
+    )
     write_below(out, {"srt/a.py": KEPT})
     tree = tree_of(upstream)
 
     def subjects(count: int, seed: int) -> list[str]:
-        return [rule.subject for rule in draw(tree, out, manifest_of(tree, out), count=count, seed=seed)]
+        return [
+            rule.subject for rule in draw(tree, out, manifest_of(tree, out), count=count, seed=seed)
+        ]
 
     return subjects
 
@@ -168,12 +185,18 @@ def test_what_changes_nothing_does_not_count(tmp_path: Path) -> None:
     rows = [row("caught", "form"), row("lives"), row("idle", files=0)]
     data = write_outcomes(tmp_path, HEAD, rows)
     assert data["table"] == [[KINDS[0], 3, 2, 1, 1], ["all", 3, 2, 1, 1]]
-    assert "50.0 %" in rules_page(data) and "`lives`" in rules_page(data) and "idle" not in rules_page(data)
+    assert (
+        "50.0 %" in rules_page(data)
+        and "`lives`" in rules_page(data)
+        and "idle" not in rules_page(data)
+    )
 
 
 def test_the_committed_page_shows_what_a_default_run_notices() -> None:
     """Made by `shrinker mutate --rules`: too long for a test."""
-    data = json.loads((Path(__file__).parents[3] / "reports/deepseek" / f"{RULES}.json").read_text())
+    data = json.loads(
+        (Path(__file__).parents[3] / "reports/deepseek" / f"{RULES}.json").read_text()
+    )
     caught = {row["subject"]: row["caught_by"] for row in data["rules"]}
     assert all(caught[rule.subject] for rule in ALWAYS)
     changing = [row for row in data["rules"] if row["files"]]

@@ -15,7 +15,9 @@ def turns(positions: int) -> tuple[torch.Tensor, torch.Tensor]:
     return angles, torch.cat([angles.cos(), angles.sin()], -1)
 
 
-def full(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool) -> torch.Tensor:
+def full(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool
+) -> torch.Tensor:
     """Attention of one sequence, in float64, token by token."""
     groups = q.shape[1] // k.shape[1]
     rows = []

@@ -40,9 +40,15 @@ def test_rope_turns_by_the_angle_of_the_position(neox: bool) -> None:
     q, k, positions = torch.randn(3, 2, 10), torch.randn(3, 1, 10), torch.tensor([0, 7, 15])
     before = q.clone()
     (elementwise.run_rope_neox if neox else elementwise.run_rope_pairs)(q, k, cache, positions)
-    first, second = (before[..., :4], before[..., 4:8]) if neox else (before[..., 0:8:2], before[..., 1:8:2])
+    first, second = (
+        (before[..., :4], before[..., 4:8]) if neox else (before[..., 0:8:2], before[..., 1:8:2])
+    )
     turned = torch.complex(first, second) * torch.exp(1j * angles[positions])[:, None]
-    found = torch.complex(q[..., :4], q[..., 4:8]) if neox else torch.complex(q[..., 0:8:2], q[..., 1:8:2])
+    found = (
+        torch.complex(q[..., :4], q[..., 4:8])
+        if neox
+        else torch.complex(q[..., 0:8:2], q[..., 1:8:2])
+    )
     assert torch.allclose(found, turned, atol=1e-5)
     assert torch.equal(q[..., 8:], before[..., 8:])
 
@@ -58,13 +64,26 @@ def test_rope_on_rows_of_all_heads() -> None:
 
 def test_rope_that_writes_both_caches() -> None:
     cache = torch.randn(16, 8)
-    q, k, v, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
+    q, k, v, positions = (
+        torch.randn(3, 2, 8),
+        torch.randn(3, 1, 8),
+        torch.randn(3, 1, 8),
+        torch.tensor([0, 7, 15]),
+    )
     turned = q.clone(), k.clone()
     elementwise.run_rope_neox(*turned, cache, positions)
     keys, values, slots = torch.zeros(5, 8), torch.zeros(5, 8), torch.tensor([4, 1, 2])
     elementwise.run_rope_store(q, k, v, keys, values, cache, positions, slots)
-    assert torch.equal(q, turned[0]) and torch.equal(keys[slots], turned[1].view(3, 8)) and torch.equal(k, turned[1])
-    assert torch.equal(values[slots], v.view(3, 8)) and not keys[[0, 3]].any() and not values[[0, 3]].any()
+    assert (
+        torch.equal(q, turned[0])
+        and torch.equal(keys[slots], turned[1].view(3, 8))
+        and torch.equal(k, turned[1])
+    )
+    assert (
+        torch.equal(values[slots], v.view(3, 8))
+        and not keys[[0, 3]].any()
+        and not values[[0, 3]].any()
+    )
     again = torch.zeros(5, 8), torch.zeros(5, 8)
     elementwise.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 5)
     assert torch.equal(again[0], keys) and torch.equal(again[1], values)
@@ -79,7 +98,9 @@ def test_packed_attention(causal: bool) -> None:
     found, totals = attention.flash_attn_varlen_func(
         q, k, v, starts, key_starts, causal=causal, softmax_scale=0.3, return_softmax_lse=True
     )
-    wanted = torch.cat([full(q[:2], k[:4], v[:4], 0.3, causal), full(q[2:], k[4:], v[4:], 0.3, causal)])
+    wanted = torch.cat(
+        [full(q[:2], k[:4], v[:4], 0.3, causal), full(q[2:], k[4:], v[4:], 0.3, causal)]
+    )
     near(found, wanted)
     assert totals.shape == (4, 5)
 
@@ -91,10 +112,14 @@ def test_attention_by_pages_with_a_part_that_meets_the_values() -> None:
     q, q_v = torch.randn(2, 4, 6), torch.randn(2, 4, 8)
     lengths, starts = torch.tensor([length]), torch.tensor([0, 2])
     named = {"qv": q_v, "cache_seqlens": lengths, "page_table": table, "cu_seqlens_q": starts}
-    found = attention.flash_attn_with_kvcache(q, k_cache, v_cache, **named, softmax_scale=0.2, causal=True)
+    found = attention.flash_attn_with_kvcache(
+        q, k_cache, v_cache, **named, softmax_scale=0.2, causal=True
+    )
     # By position, as upstream's own wrapper does.
     rest = [None, None, lengths, None, None, table, starts, *[None] * 6, 0.2, True]
-    assert torch.equal(attention.flash_attn_with_kvcache(q, k_cache, v_cache, None, None, q_v, *rest), found)
+    assert torch.equal(
+        attention.flash_attn_with_kvcache(q, k_cache, v_cache, None, None, q_v, *rest), found
+    )
     slots = [2 * page + i for i in range(page)] + list(range(length - page))
     k, v = k_cache.flatten(0, 1)[slots], v_cache.flatten(0, 1)[slots]
     near(found, full(torch.cat([q, q_v], -1), torch.cat([k, v], -1), v, 0.2, True))
@@ -103,7 +128,9 @@ def test_attention_by_pages_with_a_part_that_meets_the_values() -> None:
 def test_two_parts_of_attention_merge_to_the_whole() -> None:
     q, k, v = torch.randn(3, 2, 8), torch.randn(10, 2, 8), torch.randn(10, 2, 8)
     whole, total = attention.attend(q, k, v, 0.5, causal=False)
-    parts = [attention.attend(q, k[s], v[s], 0.5, causal=False) for s in (slice(0, 6), slice(6, 10))]
+    parts = [
+        attention.attend(q, k[s], v[s], 0.5, causal=False) for s in (slice(0, 6), slice(6, 10))
+    ]
     merged, lse = attention.merge_state_v2(parts[0][0], parts[0][1].T, parts[1][0], parts[1][1].T)
     near(merged, whole)
     near(lse, total.T)
@@ -161,7 +188,11 @@ def test_quantised_groups_keep_three_bits(powers_of_two: bool) -> None:
 
 
 def test_groups_of_rows_and_of_their_activations() -> None:
-    x, q, scales = torch.randn(4, 512), torch.empty(4, 256).to(torch.float8_e4m3fn), torch.empty(4, 2)
+    x, q, scales = (
+        torch.randn(4, 512),
+        torch.empty(4, 256).to(torch.float8_e4m3fn),
+        torch.empty(4, 2),
+    )
     gemm.per_token_group_quant(x, q, scales, torch.arange(4), torch.tensor(4), 4)
     near(gemm.dequantize(q, scales, 1, 128), elementwise.silu_and_mul(x), 0.05)
     gemm.per_token_group_quant(x[:, :256], q, scales)
@@ -208,7 +239,9 @@ def test_latent_cache() -> None:
     elementwise.set_mla_kv_buffer(buffer, slots, torch.ones(2, 1, 4), 2 * torch.ones(2, 1, 2), 1)
     assert buffer[3, 0].tolist() == [1, 1, 1, 1, 2, 2]
     assert buffer.sum() == 16
-    elementwise.set_mla_kv_buffer(buffer, torch.tensor([0, 4]), torch.ones(2, 1, 4), torch.ones(2, 1, 2), 1, 0)
+    elementwise.set_mla_kv_buffer(
+        buffer, torch.tensor([0, 4]), torch.ones(2, 1, 4), torch.ones(2, 1, 2), 1, 0
+    )
     assert not buffer[0].any() and buffer[4].all()
 
 
@@ -235,16 +268,34 @@ def test_a_chain_of_drafts_is_followed_to_the_first_wrong_one() -> None:
     positions = torch.zeros(count, dtype=torch.long)
     index, following, sibling = (torch.full((1, count), -1, dtype=torch.long) for _ in range(3))
     speculative.build_tree_kernel_efficient(
-        parents, chosen, torch.tensor([6]), mask, positions, index, following, sibling, 1, 3, count, 0
+        parents,
+        chosen,
+        torch.tensor([6]),
+        mask,
+        positions,
+        index,
+        following,
+        sibling,
+        1,
+        3,
+        count,
+        0,
     )
     assert positions.tolist() == [6, 7, 8, 9]
     assert following.tolist() == [[1, 2, 3, -1]]
-    assert torch.equal(mask.view(count, -1)[:, 6:], torch.ones(count, count, dtype=torch.bool).tril())
+    assert torch.equal(
+        mask.view(count, -1)[:, 6:], torch.ones(count, count, dtype=torch.bool).tril()
+    )
     assert mask.view(count, -1)[:, :6].all()
-    predicts, accepted = torch.zeros(count, dtype=torch.int32), torch.full((1, count), -1, dtype=torch.int32)
+    predicts, accepted = (
+        torch.zeros(count, dtype=torch.int32),
+        torch.full((1, count), -1, dtype=torch.int32),
+    )
     number = torch.zeros(1, dtype=torch.int32)
     drafts, wanted = torch.tensor([[9, 20, 30, 41]]), torch.tensor([[20, 30, 40, 50]])
-    speculative.verify_tree_greedy(predicts, accepted, number, drafts, index, following, sibling, wanted)
+    speculative.verify_tree_greedy(
+        predicts, accepted, number, drafts, index, following, sibling, wanted
+    )
     assert number.item() == 2
     assert accepted.tolist() == [[0, 1, 2, -1]]
     assert predicts[:3].tolist() == [20, 30, 40]
@@ -274,8 +325,12 @@ def test_pages_of_all_layers_go_to_rows_that_hold_a_token() -> None:
     layers = [torch.randn(12, 6).bfloat16() for _ in range(3)]
     addresses, pages = torch.tensor([layer.data_ptr() for layer in layers]), torch.tensor([4, 10])
     host, staging = torch.zeros(10, 3, 6).bfloat16(), torch.empty(4, 3, 6).bfloat16()
-    elementwise.launch_all_mla_lf_pf_staged(host, torch.tensor([7, 8, 1, 2]), staging, pages, addresses, 2)
-    assert torch.equal(host[[7, 8, 1, 2]], torch.stack([layer[[4, 5, 10, 11]] for layer in layers], 1))
+    elementwise.launch_all_mla_lf_pf_staged(
+        host, torch.tensor([7, 8, 1, 2]), staging, pages, addresses, 2
+    )
+    assert torch.equal(
+        host[[7, 8, 1, 2]], torch.stack([layer[[4, 5, 10, 11]] for layer in layers], 1)
+    )
     assert not host[[0, 3, 4, 5, 6, 9]].any()
     back = torch.zeros(12, 6).bfloat16()
     elementwise.launch_one_mla(back, torch.tensor([3, 0]), layers[0], torch.tensor([1, 2]))

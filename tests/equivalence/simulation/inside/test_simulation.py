@@ -1,4 +1,6 @@
-"""Device, stubs, graphs, kernels that are built, and Triton's arithmetic; the simulation is in place here."""
+"""Device, stubs, graphs, kernels that are built, and Triton's arithmetic; the simulation is in
+place here.
+"""
 
 import importlib
 import importlib.metadata
@@ -60,7 +62,9 @@ def test_what_has_no_reference_imports_and_raises() -> None:
 
     assert isinstance(Derived(1), Derived)
     assert flashinfer.jit(test_operators_for_cuda_run) is test_operators_for_cuda_run
-    with pytest.raises(SimulationError, match=r"flashinfer\.decode\.something was called.*write a reference"):
+    with pytest.raises(
+        SimulationError, match=r"flashinfer\.decode\.something was called.*write a reference"
+    ):
         something(1, 2)
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("surely_not_a_package")
@@ -112,7 +116,9 @@ def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(
     assert out.abs().sum() > 0
     with pytest.raises(SimulationError, match=r"elementwise\.py:\d+ expects .*activation\.cuh"):
         good.run_activation(x, out, "silu", True)
-    with pytest.raises(SimulationError, match=r"kernel jit:activation_bf16\.other was called.*activation\.cuh"):
+    with pytest.raises(
+        SimulationError, match=r"kernel jit:activation_bf16\.other was called.*activation\.cuh"
+    ):
         good.other(x)
     source.unlink()
     with pytest.raises(FileNotFoundError):

@@ -1,4 +1,6 @@
-"""References of sparse attention, its index of keys and its choice of them, against plain formulas in float64."""
+"""References of sparse attention, its index of keys and its choice of them, against plain formulas
+in float64.
+"""
 
 import torch
 
@@ -20,7 +22,10 @@ def test_keys_of_an_index_are_where_they_were_put() -> None:
     sparse.fused_store_index_k_cache(keys, cache, torch.tensor([5, 11]))
     q, scales = sparse.quantize_rows(keys)
     for row, (page, place) in enumerate([(1, 1), (2, 3)]):
-        assert torch.equal(cache[page, place * 16 : place * 16 + 16].view(torch.float8_e4m3fn).float(), q[row].float())
+        assert torch.equal(
+            cache[page, place * 16 : place * 16 + 16].view(torch.float8_e4m3fn).float(),
+            q[row].float(),
+        )
         assert cache[page, 64 + place * 4 : 64 + place * 4 + 4].view(torch.float32) == scales[row]
     assert int((cache != 0).any(-1).sum()) == 2
 
@@ -44,7 +49,10 @@ def test_an_indexed_key_is_normalized_and_rotated() -> None:
 
 def test_queries_of_an_index_carry_their_scales_in_the_weights() -> None:
     x, weight = torch.randn(3, 2, 16), torch.randn(3, 2)
-    cos_sin, positions = torch.cat([torch.ones(8, 4), torch.zeros(8, 4)], -1), torch.tensor([0, 3, 7])
+    cos_sin, positions = (
+        torch.cat([torch.ones(8, 4), torch.zeros(8, 4)], -1),
+        torch.tensor([0, 3, 7]),
+    )
     q, weights = torch.empty(3, 2, 16).to(torch.float8_e4m3fn), torch.empty(3, 2, 1)
     sparse.q_indexer_rope_first_quant(x, q, weight, weights, 0.5, cos_sin, positions)
     near(q.float() * weights / (weight[..., None] * 0.5), x, 0.05)
@@ -58,14 +66,22 @@ def test_scores_of_pages_are_those_of_the_keys_in_them() -> None:
     sparse.fused_store_index_k_cache(keys, cache, slots)
     kv = sparse.quantize_rows(keys)
     q, weights = torch.randn(2, heads, width).to(torch.float8_e4m3fn), torch.randn(2, heads)
-    alike = torch.einsum("qhd,kd->qhk", q.double(), kv[0].double() * kv[1].double()[:, None]).clamp(min=0)
+    alike = torch.einsum("qhd,kd->qhk", q.double(), kv[0].double() * kv[1].double()[:, None]).clamp(
+        min=0
+    )
     wanted = (alike * weights.double()[..., None]).sum(1)
     ragged = sparse.fp8_mqa_logits(q, kv, weights, torch.tensor([0, 2]), torch.tensor([6, 5]))
     near(ragged[0], wanted[0])
     near(ragged[1, 2:5], wanted[1, 2:5])
     assert torch.isinf(ragged[1]).tolist() == [True, True, False, False, False, True]
     paged = sparse.fp8_paged_mqa_logits(
-        q[None], cache.view(3, size, 1, width + 4), weights, torch.tensor([[6, 5]]), table, torch.zeros(1), 8
+        q[None],
+        cache.view(3, size, 1, width + 4),
+        weights,
+        torch.tensor([[6, 5]]),
+        table,
+        torch.zeros(1),
+        8,
     )
     near(paged[0, :6], wanted[0])
     near(paged[1, :5], wanted[1, :5])
@@ -79,10 +95,16 @@ def test_the_best_keys() -> None:
     starts = torch.tensor([2, 2])
     assert sparse.fast_topk_v2(scores, torch.tensor([4, 3]), 2, starts).tolist() == [[2, 3], [1, 2]]
     offsets = torch.tensor([10, 20])
-    assert sparse.fast_topk_transform_ragged_fused(scores, lengths, offsets, 3).tolist() == [[10, 12, 13], [20, 21, -1]]
+    assert sparse.fast_topk_transform_ragged_fused(scores, lengths, offsets, 3).tolist() == [
+        [10, 12, 13],
+        [20, 21, -1],
+    ]
     table = torch.tensor([[7, 6, 5, 4, 3, 2]])
     starts = torch.tensor([0, 2])
-    assert sparse.fast_topk_transform_fused(scores, lengths, table, starts, 3).tolist() == [[7, 5, 4], [7, 6, -1]]
+    assert sparse.fast_topk_transform_fused(scores, lengths, table, starts, 3).tolist() == [
+        [7, 5, 4],
+        [7, 6, -1],
+    ]
     out, raw = (torch.zeros(2, 3, dtype=torch.int32) for _ in range(2))
     plan = torch.ones(3, 2, dtype=torch.int32)
     sparse.topk_plan(lengths, plan, 0)
