@@ -115,8 +115,8 @@ def ratio(reference: Sequence[Record], other: Sequence[Record]) -> Ratio | None:
 
 
 def parses_of(records: Sequence[Record]) -> Spread | None:
-    """How many times the `ast.parse` of the same files deciding took; ``None`` when no run ended
-    well.
+    """Return how many times the `ast.parse` of the same files deciding took; ``None`` when no run
+    ended well.
     """
     found = [r.phases["deciding"] / r.phases["ast.parse"] for r in records if not r.problem]
     return Spread.of(found) if found else None

@@ -121,7 +121,7 @@ def measure(tree: Path, modules: Sequence[str] = (_SERVER,)) -> Cost:
 
 
 def page(upstream: Cost, generated: Cost, alone: Cost, most: int = 20) -> str:
-    """The report.
+    """Return the report.
 
     Args:
         upstream, generated: the servers.

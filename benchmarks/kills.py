@@ -55,7 +55,7 @@ class Trial:
         return self.folder / "place" / "tree"
 
     def command(self, upstream: str, *more: str) -> list[str]:
-        """The run."""
+        """Return the run."""
         words = [
             "shrink",
             "--upstream",
@@ -81,7 +81,7 @@ class Trial:
         )
 
     def generate(self, upstream: str, *more: str) -> float:
-        """A run that nobody disturbs: seconds. Raises RuntimeError when it fails."""
+        """Return a run that nobody disturbs: seconds. Raises RuntimeError when it fails."""
         start = time.perf_counter()
         run = self.start(self.command(upstream, *more))
         _, said = run.communicate()

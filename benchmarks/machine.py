@@ -40,7 +40,7 @@ def available_cores() -> list[int]:
 
 
 def pinned_cores(jobs: int) -> list[int]:
-    """The cores to confine the measured processes to; empty when that is not possible or not
+    """Return the cores to confine the measured processes to; empty when that is not possible or not
     needed.
     """
     cores = available_cores()

@@ -197,7 +197,7 @@ class Sampler:
 
 
 def descendants(pid: int) -> list[int]:
-    """The process and every living descendant; those that end meanwhile may be missing."""
+    """Return the process and every living descendant; those that end meanwhile may be missing."""
     found = [pid]
     for parent in found:
         try:

@@ -18,7 +18,7 @@ END = "<!-- end of figures -->"
 
 
 def render(summary: dict[str, object]) -> str:
-    """The table of figures, from the content of summary.json."""
+    """Return the table of figures, from the content of summary.json."""
     upstream, package, decisions = (
         summary["upstream"],
         summary["package_python"],
@@ -50,7 +50,7 @@ def render(summary: dict[str, object]) -> str:
 
 
 def updated(readme: str, summary: dict[str, object]) -> str:
-    """The README with its figures replaced."""
+    """Return the README with its figures replaced."""
     head, rest = readme.split(START)
     _, tail = rest.split(END)
     return f"{head}{START}\n{render(summary)}\n{END}{tail}"

@@ -128,7 +128,7 @@ def write_results(results: Results, folder: Path) -> tuple[Path, Path]:
 
 
 def markdown(results: Results) -> str:
-    """The page that people read."""
+    """Return the page that people read."""
     pages = environment(Path(__file__).parent)
     pages.filters["times"] = lambda spread: show(spread, 1, 2)
     return pages.get_template("RESULTS.md.jinja").render(
@@ -137,7 +137,7 @@ def markdown(results: Results) -> str:
 
 
 def results_table(results: Results, now: str = "") -> Table:
-    """All figures so far.
+    """Return all figures so far.
 
     Args:
         now: what is being measured; shown below the table.
@@ -160,7 +160,7 @@ def results_table(results: Results, now: str = "") -> Table:
 
 
 def verdict_lines(results: Results) -> list[str]:
-    """One line a budget."""
+    """Return one line a budget."""
     lines = []
     for verdict in results.verdicts:
         measured = "-" if verdict.measured is None else f"{verdict.measured:.2f} {verdict.unit}"

@@ -54,7 +54,7 @@ def measure_all(
 def measure_one(
     subject: Subject, run: int, make_place: MakePlace, cores: Sequence[int] = ()
 ) -> Record:
-    """One subject, once, in a scratch folder of its own."""
+    """Return one subject, once, in a scratch folder of its own."""
     with _scratch() as folder:
         place = make_place(folder)
         subject.prepare(place)

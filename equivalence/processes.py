@@ -30,11 +30,11 @@ class Finished:
     """File with all that it wrote."""
 
     def text(self) -> str:
-        """All that it wrote."""
+        """Return all that it wrote."""
         return self.output.read_text("utf-8", "replace") if self.output.exists() else ""
 
     def tail(self, lines: int = 5) -> str:
-        """The last lines that it wrote."""
+        """Return the last lines that it wrote."""
         return "\n".join(self.text().strip().splitlines()[-lines:])
 
 
@@ -116,7 +116,7 @@ class Group:
 
 
 def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
-    """This process's environment with some variables set; None takes one away."""
+    """Return this process's environment with some variables set; None takes one away."""
     return {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
 
 
@@ -182,7 +182,7 @@ def _memory_of(pid: int) -> int:
 
 
 def given() -> Any:
-    """What a program is given: the JSON in the file that its first argument names."""
+    """Return what a program is given: the JSON in the file that its first argument names."""
     return json.loads(Path(sys.argv[1]).read_text("utf-8"))
 
 

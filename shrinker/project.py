@@ -18,7 +18,7 @@ PINS = "upstream.toml"
 
 
 def project_folder() -> Path:
-    """The folder that holds reports and, where it has them, rules and pins of its own."""
+    """Return the folder that holds reports and, where it has them, rules and pins of its own."""
     here = Path.cwd()
     if (here / PINS).is_file() or (here / "rules" / "profiles").is_dir():
         return here
@@ -26,25 +26,25 @@ def project_folder() -> Path:
 
 
 def rules_folder() -> Path:
-    """The rules that are used when no folder is named."""
+    """Return the rules that are used when no folder is named."""
     own = project_folder() / "rules"
     return own if (own / "profiles").is_dir() else RULES_FOLDER
 
 
 def pins_file(project: Path, name: str = PINS) -> Path:
-    """What pins a project's upstream (or, by another name, something else): a file of its own, else
-    that of the package.
+    """Return what pins a project's upstream (or, by another name, something else): a file of its
+    own, else that of the package.
     """
     own = project / name
     return own if own.is_file() else PACKAGE / name
 
 
 def own_pins_file(project: Path) -> Path:
-    """Where the pins of a project are written: never into an installed package."""
+    """Return where the pins of a project are written: never into an installed package."""
     found = pins_file(project)
     return found if found.is_relative_to(project) else project / PINS
 
 
 def default_out(profile: str) -> Path:
-    """Where a profile's tree goes when no place is named, below the working folder."""
+    """Return where a profile's tree goes when no place is named, below the working folder."""
     return Path("dist") / f"sglang_{profile.replace('-', '_')}"

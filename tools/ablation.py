@@ -67,7 +67,7 @@ def alone(
     *,
     judge: bool = False,
 ) -> Iterator[Alone]:
-    """The effect of each of these rules, as soon as it is known.
+    """Yield the effect of each of these rules, as soon as it is known.
 
     Args:
         upstream: as `shrink` takes it; None for the pinned one.
@@ -113,7 +113,9 @@ def alone(
 
 
 def _compared(rule: str, counted: Mapping[str, int], *sides: tuple[Path, Manifest]) -> Alone:
-    """What folder and manifest of the tree of all rules, and of that without one, say of it."""
+    """Return what folder and manifest of the tree of all rules, and of that without one,
+    say of it.
+    """
     old, new = ({f.path: f for f in manifest.files if f.lines_before} for _, manifest in sides)
     changed = [path for path in old.keys() & new.keys() if old[path].sha256 != new[path].sha256]
     back, gone = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())

@@ -12,7 +12,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/rules.md"
 
 
 def page() -> str:
-    """The page: what every rule has, then each kind with its keys."""
+    """Return the page: what every rule has, then each kind with its keys."""
     kinds = (
         (f"`[[{kind}]]`", model, Claim if issubclass(model, Claim) else Rule)
         for kind, (_, model) in KINDS.items()

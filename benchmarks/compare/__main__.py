@@ -90,7 +90,7 @@ def write_report(report: Report, folder: Path) -> Sequence[Path]:
 
 
 def markdown(report: Report) -> str:
-    """The page that people read."""
+    """Return the page that people read."""
     return (
         environment(Path(__file__).parent).get_template("COMPARISON.md.jinja").render(report=report)
     )

@@ -50,7 +50,7 @@ class Contender:
         )
 
     def command(self, folder: Folder) -> list[str]:
-        """The process to measure. Raises NotInstalledError."""
+        """Return the process to measure. Raises NotInstalledError."""
         start = [sys.executable, str(_WORKLOADS / f"{self.workload}.py"), str(folder.tree)]
         if self.workload == "fold_tree":
             own = (

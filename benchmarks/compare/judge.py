@@ -164,11 +164,11 @@ class Occurrences:
         return self.calls + self.flags + self.derived
 
     def without_tests(self) -> Occurrences:
-        """The predicates alone."""
+        """Return the predicates alone."""
         return Occurrences(self.calls, self.flags, self.derived)
 
     def minus(self, other: Occurrences) -> Occurrences:
-        """What is here and not there, kind by kind, never below zero."""
+        """Return what is here and not there, kind by kind, never below zero."""
         return Occurrences(
             *(max(0, a - b) for a, b in zip(astuple(self), astuple(other), strict=True))
         )
@@ -197,7 +197,7 @@ def count(tree: ast.Module, predicates: Predicates, flags: Flags = NO_FLAGS) -> 
 
 
 def _in_conditions(tree: ast.Module) -> Iterator[ast.expr]:
-    """Every expression inside a condition, each once."""
+    """Yield every expression inside a condition, each once."""
     stack: list[tuple[ast.AST, bool]] = [(tree, False)]
     while stack:
         node, inside = stack.pop()

@@ -138,7 +138,7 @@ def compare(
 
 
 def compared_paths(tree: UpstreamTree, rules: Ruleset) -> dict[str, str]:
-    """Module to path: all modules of the package but those that a rule removes."""
+    """Return module to path: all modules of the package but those that a rule removes."""
     paths = modules_of(tree.by_path)
     world = Environment(rules, {}, with_packages(paths))
     return {

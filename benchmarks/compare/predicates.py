@@ -147,7 +147,7 @@ _Binding = ast.expr | _Import | None
 
 
 def flags_of_tree(predicates: Predicates, modules: Mapping[str, ast.Module]) -> dict[str, Flags]:
-    """Flags of every module of a tree.
+    """Return flags of every module of a tree.
 
     A name of a module is a flag only if every binding of it anywhere in the module gives the same
     truth: then replacing it by name alone is right for any tool.
@@ -191,8 +191,8 @@ def _fixpoint(
     bound: Mapping[str, Mapping[str, list[_Binding]]],
     decide: Callable[[str, ast.expr], bool | None],
 ) -> dict[str, dict[str, bool]]:
-    """Names whose bindings `decide` gives one truth, and those imported from a module that has
-    them.
+    """Return names whose bindings `decide` gives one truth, and those imported from a module that
+    has them.
     """
     found: dict[str, dict[str, bool]] = {}
     while True:
@@ -227,7 +227,7 @@ def _decide(
 
 
 def _bindings(tree: ast.Module) -> dict[str, list[_Binding]]:
-    """Every binding of every name, in any scope; the value only for a plain assignment."""
+    """Return every binding of every name, in any scope; the value only for a plain assignment."""
     bound: dict[str, list[_Binding]] = {}
     values: dict[ast.expr, ast.expr] = {}
     for node in ast.walk(tree):

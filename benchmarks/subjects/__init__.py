@@ -9,7 +9,7 @@ from benchmarks.subjects.base import NotInstalledError, Place, Subject
 
 
 def all_subjects() -> list[Subject]:
-    """The reference first, then by file name and by the order in the file."""
+    """Return the reference first, then by file name and by the order in the file."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__, f"{__name__}."))
     found: list[Subject] = [
         subject for name in names for subject in getattr(import_module(name), "SUBJECTS", ())

@@ -59,7 +59,7 @@ class Subject(ABC):
 
     @abstractmethod
     def command(self, place: Place) -> list[str]:
-        """The process to measure."""
+        """Return the process to measure."""
 
     def prepare(self, place: Place) -> None:  # noqa: B027
         """Make ready what is not part of the measurement."""
@@ -87,7 +87,7 @@ def python_version() -> str:
 
 
 def script(name: str) -> str:
-    """Path of a tool: the one of this environment, else the one on PATH.
+    """Return path of a tool: the one of this environment, else the one on PATH.
 
     Raises NotInstalledError.
     """

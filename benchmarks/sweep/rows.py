@@ -49,7 +49,7 @@ class Row:
 
 
 def load(folder: Path) -> dict[str, Row]:
-    """Rows by name; none when there is no file, or one of another format."""
+    """Return rows by name; none when there is no file, or one of another format."""
     try:
         data = json.loads((folder / STATE).read_text("utf-8"))
         if data["format"] != FORMAT:

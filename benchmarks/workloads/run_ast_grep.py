@@ -35,7 +35,7 @@ _AFTER_TRUE = {"kind": "elif_clause", "has": {"field": "condition", "kind": "tru
 
 
 def predicate_rules(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The predicates; a flag only in the files where it is one."""
+    """Return the predicates; a flag only in the files where it is one."""
     found: list[dict[str, Any]] = []
     for literal in (True, False):
         names = [name for name, value in given["calls"].items() if value is literal]
@@ -68,7 +68,7 @@ def predicate_rules(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def cleanup_rules() -> list[dict[str, Any]]:
-    """What becomes of constants."""
+    """Return what becomes of constants."""
     expressions = {
         "not True": "False",
         "not False": "True",
@@ -201,7 +201,7 @@ def _body(field: str) -> dict[str, Any]:
 
 
 def _clause(number: int) -> dict[str, Any]:
-    """The clause with this number, counted from 1."""
+    """Return the clause with this number, counted from 1."""
     return {**_CLAUSE, "nthChild": {"position": number, "ofRule": _CLAUSE}}
 
 

@@ -108,7 +108,7 @@ _UNWRAP = {
 
 
 def rules(given: dict[str, Any], flags: dict[str, bool], unwrap: str) -> list[Any]:
-    """The predicates as rules, then the clean-up."""
+    """Return the predicates as rules, then the clean-up."""
     found = []
     for literal in (True, False):
         names = [name for name, value in given["calls"].items() if value is literal]
@@ -161,8 +161,8 @@ def fold(paths: list[Path], graph: Any) -> tuple[int, int]:
 
 
 def _pass(paths: list[Path], graph: Any) -> tuple[list[Path], list[Path]]:
-    """One pass over the files, together, or one by one when Piranha dies of one of them: written,
-    and given up.
+    """Return one pass over the files, together, or one by one when Piranha dies of one of them:
+    written, and given up.
     """
     try:
         found = piranha.execute_piranha(

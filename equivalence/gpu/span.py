@@ -57,7 +57,7 @@ class Judgement:
 def judge_spans(
     upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]
 ) -> tuple[Judgement, ...]:
-    """A judgement for each request of any run; the runs of a tree by server, its passes."""
+    """Return a judgement for each request of any run; the runs of a tree by server, its passes."""
     servers = [*upstream, *generated]
     runs = [run for server in servers for run in server]
     passes = [index for server in servers for index in range(len(server))]
@@ -106,7 +106,8 @@ def _distances(answers: Sequence[Answer | None], name: str) -> _Table:
 
 
 def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
-    """All sets of runs that could have been upstream's: within each pass as many as there were.
+    """Yield all sets of runs that could have been upstream's: within each pass as many as there
+    were.
 
     The true one comes first.
     """
@@ -125,8 +126,8 @@ def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
 
 
 def _far(table: _Table, first: int) -> bool:
-    """Whether each of the generated tree's runs is further from each of upstream's than upstream's
-    are from each other.
+    """Tell whether each of the generated tree's runs is further from each of upstream's than
+    upstream's are from each other.
     """
     size = len(table.fields)
     return any(
@@ -189,9 +190,9 @@ class Pooled:
 
 
 def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
-    """What cells say together: one that strays twice as often in each of ten cells need not stand
-    out in any. Of each cell it is given how many answers of each server stand alone, upstream's and
-    the generated tree's.
+    """Return what cells say together: one that strays twice as often in each of ten cells need not
+    stand out in any. Of each cell it is given how many answers of each server stand alone,
+    upstream's and the generated tree's.
     """
     strays = [tuple([count > 0 for count in side] for side in cell) for cell in cells if all(cell)]
     every = [[stray for cell in strays for stray in cell[side]] for side in (0, 1)]
@@ -246,8 +247,8 @@ def _tested(
 def _apart(
     matrix: Sequence[Sequence[float]], sums: Sequence[float], chosen: frozenset[int]
 ) -> float:
-    """How much further the two sides are from each other than from themselves, by how far each two
-    runs are, and the sums of these rows.
+    """Return how much further the two sides are from each other than from themselves, by how far
+    each two runs are, and the sums of these rows.
     """
     size, mine = len(matrix), len(chosen)
     within = sum(sum(map(matrix[run].__getitem__, chosen)) for run in chosen)

@@ -62,8 +62,8 @@ os._exit(0)
 
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
-    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's number at
-    most; what warms up is dropped.
+    """Return the row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's
+    number at most; what warms up is dropped.
     """
     kind, taken, ran = setting.cell.kind, list[Pair](), Counter[str]()
     at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
@@ -111,8 +111,8 @@ def _pair(setting: Setting, block: Block) -> list[Pair]:
 
 
 def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
-    """One run that has no server under load: what it measured, once or more often; empty where the
-    time ended it.
+    """Return one run that has no server under load: what it measured, once or more often; empty
+    where the time ended it.
     """
     cell, environment = setting.cell, setting.plan.environment
     log = setting.plan.out / "logs" / f"{cell.name}.{tree.name}.{turn}.log"
@@ -159,7 +159,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
 
 
 def _server(setting: Setting, tree: Tree, gpus: Sequence[int], port: int, log: Path) -> Server:
-    """The server of a cell that takes one process."""
+    """Return the server of a cell that takes one process."""
     return Server(
         launches(setting.cell, tree, setting.plan, port, log, gpus, max(1.0, setting.left() - 20))[
             0
@@ -248,8 +248,8 @@ def _told(pair: Mapping[str, Numbers]) -> str:
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:
-    """The numbers of one run of upstream's benchmark, by name, as often as it measured; empty when
-    it left none.
+    """Return the numbers of one run of upstream's benchmark, by name, as often as it measured;
+    empty when it left none.
 
     Of a run that measures several times the first row warms up.
     """

@@ -51,7 +51,7 @@ class Block:
 
 
 def control(upstream: Tree, folder: Path) -> Tree:
-    """A copy of upstream's package in a folder, under the name `CONTROL`, made anew."""
+    """Return a copy of upstream's package in a folder, under the name `CONTROL`, made anew."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(upstream.root / "sglang", folder / "sglang")
     return Tree(CONTROL, folder)
@@ -117,8 +117,8 @@ class Sample:
 
 
 def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
-    """How the other tree stands to upstream by all samples whose numbers are above zero; None where
-    there are none. The same samples give the same interval.
+    """Return how the other tree stands to upstream by all samples whose numbers are above zero;
+    None where there are none. The same samples give the same interval.
 
     Returns:
         upstream, other: medians of all runs.
@@ -187,7 +187,7 @@ def _middle(places: Iterable[Sequence[float]]) -> float:
 
 
 def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher: bool) -> bool:
-    """Whether the generated tree is slower than upstream beyond doubt.
+    """Tell whether the generated tree is slower than upstream beyond doubt.
 
     The ratio is below `FINDING` (of its inverse, where `higher` is not better), its interval
     excludes 1, and the copy of upstream beside it, where there was one, is not as slow.

@@ -27,8 +27,8 @@ _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 def judge_cell(
     upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The verdict of a cell, from what was seen of each server of either tree (the first of each
-    decides what ran).
+    """Return the verdict of a cell, from what was seen of each server of either tree (the first of
+    each decides what ran).
 
     `result` is `same` (every answer of every run identical), `spread` (identical, or within what
     upstream's own runs span), `open` (upstream differs from itself, or one run stands alone, and
@@ -103,8 +103,8 @@ def judge_cell(
 
 
 def _beside_others(seen: Sequence[dict[str, Any]], counts: Sequence[int]) -> list[int]:
-    """The counts of a tree's servers, without the one that warmed the caches if there are others:
-    while it runs, its cell has no other.
+    """Return the counts of a tree's servers, without the one that warmed the caches if there are
+    others: while it runs, its cell has no other.
     """
     return [count for each, count in zip(seen, counts, strict=True) if not each.get("warms")] or [
         *counts
@@ -112,14 +112,14 @@ def _beside_others(seen: Sequence[dict[str, Any]], counts: Sequence[int]) -> lis
 
 
 def in_doubt(row: dict[str, Any]) -> bool:
-    """Whether another server of each tree could change the verdict."""
+    """Tell whether another server of each tree could change the verdict."""
     counts = row.get("requests", {})
     return row["result"] == "open" or bool(counts.get("outside"))
 
 
 def _answers(document: dict[str, Any]) -> Answers:
-    """What is judged of a pass, with the list of volatile fields of today, whatever it was when the
-    pass was written down.
+    """Return what is judged of a pass, with the list of volatile fields of today, whatever it was
+    when the pass was written down.
     """
     answers = {name: Answer(**answer) for name, answer in document.items() if name not in INTERFACE}
     return {name: replace(answer, body=mask(answer.body)) for name, answer in answers.items()}
@@ -143,7 +143,7 @@ def _only(side: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> li
 
 
 def _profiled(side: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """The kernels of the last server that was profiled: the first one may still have been
+    """Return the kernels of the last server that was profiled: the first one may still have been
     compiling.
     """
     return next((dict(seen["kernels"]) for seen in reversed(side) if seen.get("kernels")), {})
@@ -185,8 +185,8 @@ def _compare_batches(
 
 
 def _files(upstream: dict[str, int] | None, generated: dict[str, int] | None) -> dict[str, Any]:
-    """How many files the first server of each tree wrote, and how many of them the other one wrote,
-    too.
+    """Return how many files the first server of each tree wrote, and how many of them the other one
+    wrote, too.
     """
     if upstream is None or generated is None:
         return {}
@@ -218,8 +218,8 @@ def document(rows: Sequence[dict[str, Any]], hardware: dict[str, Any]) -> dict[s
 
 
 def passed(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether something ran and no cell shows a difference, is open, is slower or fails in one tree
-    alone.
+    """Tell whether something ran and no cell shows a difference, is open, is slower or fails in one
+    tree alone.
     """
     ran = [row for row in rows if row["result"] != "not run"]
     slow = any(found.get("finding") for row in ran for found in row.get("measured", {}).values())
@@ -227,7 +227,7 @@ def passed(rows: Sequence[dict[str, Any]]) -> bool:
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The table, a line a cell."""
+    """Return the table, a line a cell."""
     width = max((len(row["cell"]) for row in rows), default=4)
     return [f"{row['cell']:{width}}  {row['result']:18}  {_remark(row)}" for row in rows]
 
@@ -253,7 +253,7 @@ def page(found: dict[str, Any], title: str) -> str:
 
 
 def _slashed(values: Iterable[Any] | None, form: str = "{}") -> str:
-    """What upstream and the generated tree have, in one cell."""
+    """Return what upstream and the generated tree have, in one cell."""
     return " / ".join(map(form.format, values or ()))
 
 

@@ -84,7 +84,7 @@ def compare_arguments(
 
 
 def _only_removed_write(variable: str, trees: Mapping[str, Path]) -> bool:
-    """Whether no file that the generated tree has names the variable in upstream."""
+    """Tell whether no file that the generated tree has names the variable in upstream."""
     theirs = trees[UPSTREAM]
     files = (
         path for path in (theirs / "sglang").rglob("*.py") if variable.encode() in path.read_bytes()
@@ -93,7 +93,7 @@ def _only_removed_write(variable: str, trees: Mapping[str, Path]) -> bool:
 
 
 def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
-    """A choice of upstream's own that the profile refuses, as its flag."""
+    """Return a choice of upstream's own that the profile refuses, as its flag."""
     fields = before.get("fields", {}).items()
     # Only a text that is not empty chooses anything.
     chosen = (
@@ -105,8 +105,8 @@ def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
 
 
 def lists(flags: Sequence[Any], expected: Expected) -> list[list[str]]:
-    """Each value that is not refused once, some flags together; a flag that takes any text is not
-    asked.
+    """Return each value that is not refused once, some flags together; a flag that takes any text
+    is not asked.
     """
     values: list[list[str]] = []
     for flag, choices, kind in flags:

@@ -67,7 +67,7 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
 
 
 def _modules(tree: Path) -> dict[str, str]:
-    """Path in upstream's layout of each module in a folder; no `__main__`, which runs when
+    """Return path in upstream's layout of each module in a folder; no `__main__`, which runs when
     imported.
     """
     files = sorted((tree / PACKAGE).rglob("*.py"))
@@ -199,7 +199,7 @@ class _Command(NamedTuple):
 
 
 def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
-    """What people start: modules that are programs, and what installing the package makes."""
+    """Yield what people start: modules that are programs, and what installing the package makes."""
     package = tree / "sglang"
     for file in sorted(
         {file for pattern in subjects["commands"] for file in package.glob(pattern)}

@@ -23,7 +23,8 @@ _REFERENCE = re.compile(r'"\$ref": "(?:[^"]*/)?([^"/]*)"')
 
 
 def options(text: str) -> dict[str, str]:
-    """Each option's entry by its longest name, blanks normalised; `(text)` is all that is no entry.
+    """Return each option's entry by its longest name, blanks normalised; `(text)` is all that is no
+    entry.
 
     The usage line is left out: it repeats the entries.
     """
@@ -87,7 +88,7 @@ def compare_help(
 
 
 def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the listed rows turn upstream's entry into the generated one."""
+    """Tell whether the listed rows turn upstream's entry into the generated one."""
     for row in rows:
         old, new = (str(row[name]).strip("'\"") for name in ("before", "after"))
         if row["kind"] == "choice removed":
@@ -103,7 +104,7 @@ def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bo
 
 
 def _without(gone: str, found: re.Match[str]) -> str:
-    """A list of choices without one of them."""
+    """Return a list of choices without one of them."""
     return (
         found[0][0]
         + ",".join(each for each in found[1].split(",") if each.strip() != gone).strip()
@@ -112,7 +113,7 @@ def _without(gone: str, found: re.Match[str]) -> str:
 
 
 def _choices(entry: str) -> list[str]:
-    """The choices that an entry lists, the first time it does."""
+    """Return the choices that an entry lists, the first time it does."""
     found = _CHOICES.search(entry)
     return [choice.strip() for choice in found[1].split(",")] if found else []
 
@@ -129,7 +130,7 @@ def removed_endpoints(listed: Iterable[Mapping[str, Any]]) -> dict[str, tuple[st
 
 
 def removed_sockets(listed: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Paths of the sockets that were removed, of the same rows."""
+    """Return paths of the sockets that were removed, of the same rows."""
     return frozenset(match[2] for match in _removed(listed) if match[1] == _SOCKET)
 
 

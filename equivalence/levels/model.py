@@ -52,7 +52,7 @@ def run(
 
 
 def call_of(one: Configuration | Run, setting: Setting) -> Call:
-    """The program that builds a configuration, or computes a run."""
+    """Return the program that builds a configuration, or computes a run."""
     given: dict[str, Any]
     if isinstance(one, Configuration):
         program, kind, model = (

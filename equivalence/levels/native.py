@@ -83,8 +83,8 @@ def run(upstream: Path, generated: Path, setting: NativeSetting) -> LevelResult:
 
 
 def _judge(theirs: Build, ours: Build, setting: NativeSetting, source: str) -> tuple[str, str]:
-    """How a source was judged, and what there is to say; the first is empty for one that fails here
-    alone.
+    """Return how a source was judged, and what there is to say; the first is empty for one that
+    fails here alone.
     """
     before = preprocess(setting.compiler, theirs, source)
     if before.error:
@@ -103,7 +103,7 @@ def _judge(theirs: Build, ours: Build, setting: NativeSetting, source: str) -> t
 
 
 def _verdict(setting: NativeSetting, preprocessed: Preprocessed) -> str:
-    """The front end's first error, or what it was in an earlier run."""
+    """Return the front end's first error, or what it was in an earlier run."""
     options = [part for part in preprocessed.command if "/" not in part]
     key = setting.layer.key(preprocessed.digest, setting.compiler.version, *options)
     return str(cached(setting.layer, key, partial(read, preprocessed)))

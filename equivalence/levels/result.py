@@ -47,7 +47,7 @@ class Ledger:
         self.limits[sentence] = None
 
     def admitted(self, asked: Iterable[Asking], expected: Expected) -> Iterator[Asking]:
-        """What the profile does not refuse; the rest is not shown."""
+        """Yield what the profile does not refuse; the rest is not shown."""
         for one in asked:
             if refused := expected.refuses(one.asks):
                 self.limit(f"{one.name}: the profile refuses {refused}.")
@@ -95,8 +95,8 @@ class Ledger:
             self.find("kernels", "", f"{start}{name} was called in {which}, and has no reference")
 
     def result(self, required: Sequence[str]) -> LevelResult:
-        """The result; where nothing was found, a required check that looked at nothing is a finding
-        of its own.
+        """Return the result; where nothing was found, a required check that looked at nothing is a
+        finding of its own.
         """
         checks = tuple(self.checks.items())
         for check in [check for check in required if not self.findings and not self.checks[check]]:
@@ -117,7 +117,8 @@ def _short(value: Any) -> str:
 def show_both(
     setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1
 ) -> dict[str, Shown]:
-    """What each side shows, by side: at the same time where there are as many `cores` as both need.
+    """Return what each side shows, by side: at the same time where there are as many `cores` as
+    both need.
 
     What `show` gives of a side travels between processes. Raises ShrinkerError where the process of
     one side was killed.
@@ -164,6 +165,6 @@ def both(
 
 
 def _last(failure: str) -> str:
-    """The line that says what failed, without what differs from process to process."""
+    """Return the line that says what failed, without what differs from process to process."""
     lines = [line.partition("]: ")[2] or line for line in failure.splitlines() if line.strip()]
     return lines[-1].strip() if lines else failure

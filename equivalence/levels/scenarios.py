@@ -57,7 +57,7 @@ class Configuration(Declared):
     files: Mapping[str, Any] = {}
 
     def write(self, folder: Path) -> Path:
-        """The folder of a checkpoint without weights."""
+        """Return the folder of a checkpoint without weights."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in {"config.json": self.config, **self.files}.items():
             (folder / name).write_text(json.dumps(content, indent=1, sort_keys=True), "utf-8")

@@ -172,7 +172,7 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
 
 
 def followed(scenario: Scenario, setting: Setting) -> str:
-    """A scenario in words that say all it depends on beside the tree."""
+    """Return a scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
     return (
@@ -182,8 +182,8 @@ def followed(scenario: Scenario, setting: Setting) -> str:
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
-    """The requests of a scenario; none for what the profile removes or refuses, which is asked
-    apart.
+    """Return the requests of a scenario; none for what the profile removes or refuses, which is
+    asked apart.
     """
     removed = removed_endpoints(setting.expected.endpoints)
     scale = Scale(_TOKENS, 80, _FEATURES | scenario.features, checkpoint=model or "the served one")
@@ -198,8 +198,8 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
 
 
 def _fields(address: str, setting: Setting) -> list[Request]:
-    """What the server's own document speaks of, less endpoints that the profile removes: upstream's
-    document has them.
+    """Return what the server's own document speaks of, less endpoints that the profile removes:
+    upstream's document has them.
     """
     document = send(
         address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience
@@ -212,14 +212,14 @@ def _fields(address: str, setting: Setting) -> list[Request]:
 
 
 def _parser(request: Request) -> list[str]:
-    """The parser that a request names, as the option of the server."""
+    """Return the parser that a request names, as the option of the server."""
     parser = (request.body or {}).get("tool_call_parser")
     return ["--tool-call-parser", parser] if parser else []
 
 
 def _shorter(request: Request) -> Request:
-    """The request with fewer tokens where the script asks for many: a simulated one takes half a
-    second.
+    """Return the request with fewer tokens where the script asks for many: a simulated one takes
+    half a second.
     """
     body = request.body
     if body is None or body.get("max_tokens", 0) <= _MOST or request.name in _WHOLE:

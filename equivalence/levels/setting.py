@@ -33,9 +33,9 @@ class Expected:
     refused: tuple[Mapping[str, Any], ...] = ()
 
     def refuses(self, options: Sequence[str]) -> str:
-        """The first of a server's options that is refused, with its value; empty when all are
-        taken. A field of the model's configuration counts as an option by the name under which it
-        is refused.
+        """Return the first of a server's options that is refused, with its value; empty when all
+        are taken. A field of the model's configuration counts as an option by the name under which
+        it is refused.
         """
         gone = [row["subject"] for row in self.flags if row["kind"] == "removed"]
         for name, value in pairwise([*options, ""]):
@@ -78,8 +78,8 @@ class Following:
     _known: dict[str, executed.Executed] = field(default_factory=dict)
 
     def known(self, program: str) -> executed.Executed | None:
-        """Lines of a program, in words that say all it depends on beside upstream; None when it was
-        not followed.
+        """Return lines of a program, in words that say all it depends on beside upstream; None when
+        it was not followed.
         """
         if program not in self._known and (
             data := self.layer.load(self._keys(program)).get(program)
@@ -88,7 +88,7 @@ class Following:
         return self._known.get(program)
 
     def folder(self, program: str) -> Path:
-        """An empty folder for the processes of a program to write into."""
+        """Return an empty folder for the processes of a program to write into."""
         executed.clear(self._place(program))
         return self._place(program)
 
@@ -175,8 +175,8 @@ class Setting:
     def prepared(
         self, side: str, tree: Path, name: str, follow: str, **device: Any
     ) -> tuple[Simulation, Path, str]:
-        """The simulation of one run, its folder, and what is kept of it as executed lines: nothing
-        where they are known.
+        """Return the simulation of one run, its folder, and what is kept of it as executed lines:
+        nothing where they are known.
 
         Args:
             name: what this run is, for the names of files.
@@ -211,7 +211,7 @@ class Setting:
         return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
-        """The folder of a tiny checkpoint with this `config.json`, made once.
+        """Return the folder of a tiny checkpoint with this `config.json`, made once.
 
         Raises RuntimeError where it cannot be made.
         """
@@ -263,5 +263,5 @@ def exchange(
 
 
 def slug(name: str) -> str:
-    """A name as that of a folder."""
+    """Return a name as that of a folder."""
     return "".join(c if c.isalnum() else "-" for c in name.lower())

@@ -143,7 +143,7 @@ class _Asked:
         return _DIFFERS, wrong[0][:300] if wrong else said.strip()[-300:]
 
     def _written(self, module: str | None, name: str) -> bool:
-        """Whether a name stands anywhere in the tree, or in the module that a test patches."""
+        """Tell whether a name stands anywhere in the tree, or in the module that a test patches."""
         if not module:
             return any(name in words for words in self._words.values())
         place = Path(*module.split("."))

@@ -77,7 +77,7 @@ def run(
 
 
 def _followed(one: Program, upstream: Path, setting: Setting, following: Following) -> str:
-    """What a program's lines are known by; it runs where they are not known yet."""
+    """Return what a program's lines are known by; it runs where they are not known yet."""
     if isinstance(one, Scenario):
         follow = server.followed(one, setting)
         if following.known(follow) is None:

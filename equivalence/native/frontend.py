@@ -165,7 +165,7 @@ def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
 
 
 def read(preprocessed: Preprocessed) -> str:
-    """The front end's first error about a preprocessed source; empty when it has none."""
+    """Return the front end's first error about a preprocessed source; empty when it has none."""
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
         file = Path(scratch) / "x.ii"
         file.write_bytes(preprocessed.text)
@@ -182,7 +182,7 @@ def read(preprocessed: Preprocessed) -> str:
 
 
 def find_nvcc() -> str:
-    """The compiler; empty where there is none."""
+    """Return the compiler; empty where there is none."""
     found = [
         shutil.which("nvcc"),
         *(str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc"))),
@@ -191,7 +191,7 @@ def find_nvcc() -> str:
 
 
 def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
-    """What nvcc would run for one architecture."""
+    """Return what nvcc would run for one architecture."""
     flags = ["-arch=sm_100a", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-w"]
     asked = [
         compiler.nvcc,
@@ -214,14 +214,14 @@ def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
 
 
 def _cuda(compiler: Compiler) -> list[str]:
-    """The toolkit's headers, for sources that nvcc does not read."""
+    """Return the toolkit's headers, for sources that nvcc does not read."""
     folder = Path(compiler.nvcc).resolve().parent.parent
     places = [*folder.glob("include"), *Path("/usr/local").glob("cuda/include")]
     return [f"-I{path}" for path in places[-1:]]
 
 
 def first_error(command: Sequence[str], scratch: str | None = None) -> str:
-    """The first line in which a step says what is wrong; empty when nothing is."""
+    """Return the first line in which a step says what is wrong; empty when nothing is."""
     done = execute(command, seconds=_LIMIT, folder=scratch)
     if done.returncode == 0:
         return ""

@@ -42,8 +42,8 @@ def perform(
 
 
 def send(address: str, request: Request, seconds: float) -> Answer:
-    """One exchange of at most `seconds`, also where the server sends a little now and then; never
-    raises for what it answers.
+    """Return one exchange of at most `seconds`, also where the server sends a little now and then;
+    never raises for what it answers.
     """
     begin = time.monotonic()
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=seconds)

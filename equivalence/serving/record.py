@@ -43,7 +43,7 @@ VOLATILE: Mapping[str, Any] = tomllib.loads(
 
 
 def mask(body: Any) -> Any:
-    """The body with the values of volatile fields, and identifiers within texts, replaced by
+    """Return the body with the values of volatile fields, and identifiers within texts, replaced by
     `<masked>`.
     """
     if isinstance(body, dict):
@@ -57,7 +57,7 @@ def mask(body: Any) -> Any:
 
 
 def replaced(text: str, patterns: Mapping[str, str]) -> str:
-    """The text with what is put in place of each pattern."""
+    """Return the text with what is put in place of each pattern."""
     for pattern, put in patterns.items():
         text = re.sub(pattern, put, text)
     return text
@@ -83,7 +83,7 @@ class Difference:
 
 
 def differences(request: str, left: Answer | None, right: Answer | None) -> tuple[Difference, ...]:
-    """Where two answers to a request differ; how long they took does not count."""
+    """Return where two answers to a request differ; how long they took does not count."""
     if left is None or right is None:
         return () if left is right else (Difference(request, "", _text(left), _text(right)),)
     found: list[Difference] = []
@@ -178,14 +178,16 @@ _CHOICES, _NOISE = (re.compile("|".join(VOLATILE[name])) for name in ("choices",
 
 
 def loaded_classes(log: str) -> list[str]:
-    """Names of the model classes that were loaded, in order (a draft model comes second), each
-    once.
+    """Return names of the model classes that were loaded, in order (a draft model comes second),
+    each once.
     """
     return list(dict.fromkeys(_CLASS.findall(log)))
 
 
 def choices(log: str) -> list[str]:
-    """The lines that speak of a choice, without stamps, sizes and places, sorted, each once."""
+    """Return the lines that speak of a choice, without stamps, sizes and places, sorted,
+    each once.
+    """
     found = set()
     # A line of a progress bar has no end of its own: what another process says next stands behind
     # it.
@@ -197,7 +199,7 @@ def choices(log: str) -> list[str]:
 
 
 def errors(log: str) -> list[str]:
-    """The last lines of tracebacks, each once: what broke, where anything did."""
+    """Return the last lines of tracebacks, each once: what broke, where anything did."""
     pattern = re.compile(
         r"^(?:\[[^\]]*\] )?([A-Za-z_.]*(?:Error|Exception|Removed\w*)\b.*)$", re.MULTILINE
     )
@@ -205,8 +207,8 @@ def errors(log: str) -> list[str]:
 
 
 def settings(info: Any) -> dict[str, Any]:
-    """The resolved arguments of `/server_info`, without what is volatile; of the command line all
-    but its ports.
+    """Return the resolved arguments of `/server_info`, without what is volatile; of the command
+    line all but its ports.
     """
     if not isinstance(info, dict):
         return {}

@@ -73,8 +73,9 @@ profile removes.
 
 
 def script(scale: Scale) -> tuple[Request, ...]:
-    """The requests that a server of these features is asked, in order: requests for one thing leave
-    nothing in the caches that later ones do not expect, since all servers get the same ones.
+    """Return the requests that a server of these features is asked, in order: requests for one
+    thing leave nothing in the caches that later ones do not expect, since all servers get the same
+    ones.
     """
     found = []
     for row in _DECLARED["request"]:
@@ -121,8 +122,8 @@ def _value(what: str, scale: Scale) -> Any:
 
 
 def _merged(wider: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, with the second one's values where both have one; tables within are merged, and none is
-    shared.
+    """Return both, with the second one's values where both have one; tables within are merged, and
+    none is shared.
     """
     both = {**wider, **own}
     return {
@@ -141,8 +142,8 @@ def _put(body: dict[str, Any], place: Iterable[str], value: Any) -> None:
 
 
 def described(document: Mapping[str, Any]) -> Iterator[Request]:
-    """One request for each endpoint of an OpenAPI 3 document that takes JSON, then some for each of
-    its fields; each with a name of its own.
+    """Yield one request for each endpoint of an OpenAPI 3 document that takes JSON, then some for
+    each of its fields; each with a name of its own.
     """
     schemas = document.get("components", {}).get("schemas", {})
     left_out = {*_FIELDS["leave_out"]["fields"]}
@@ -169,8 +170,8 @@ def _resolved(schema: Any, schemas: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _admitted(schema: Any, schemas: Mapping[str, Any], depth: int = 3) -> list[Any]:
-    """Some values that a schema admits, of each of its types; null is none of them, and below a
-    depth only plain ones.
+    """Return some values that a schema admits, of each of its types; null is none of them, and
+    below a depth only plain ones.
     """
     schema = _resolved(schema, schemas)
     if "const" in schema or "enum" in schema:

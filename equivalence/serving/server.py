@@ -78,7 +78,7 @@ class Server(Group):
                 time.sleep(_POLL_SECONDS)
 
     def text(self) -> str:
-        """The log so far."""
+        """Return the log so far."""
         return self.launch.log.read_text("utf-8", "replace")
 
 
@@ -92,8 +92,8 @@ who looks finds it taken.
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends
-    no other is given it, and it not twice. Raises OSError where all are taken.
+    """Return a TCP port of this machine that nothing listens on now, below 31,000; until the
+    process ends no other is given it, and it not twice. Raises OSError where all are taken.
     """
     for _ in range(len(_PORTS)):
         port, held = random.choice(_PORTS), socket.socket(type=socket.SOCK_DGRAM)

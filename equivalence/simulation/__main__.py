@@ -25,8 +25,8 @@ def main() -> None:
 
 
 def parse(words: Sequence[str]) -> tuple[Path, tuple[int, int], list[str]]:
-    """Folder of the package, compute capability, and what is left to Python: all behind the first
-    ``--``. Raises SystemExit where the words before it are not understood.
+    """Return folder of the package, compute capability, and what is left to Python: all behind the
+    first ``--``. Raises SystemExit where the words before it are not understood.
     """
     parser = argparse.ArgumentParser(
         prog="python -m equivalence.simulation",

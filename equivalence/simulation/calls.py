@@ -40,7 +40,7 @@ def record(kind: str, name: str) -> None:
 
 
 def read(folder: Path) -> Called:
-    """Names by kind that all processes with this log folder called."""
+    """Return names by kind that all processes with this log folder called."""
     lines = {
         line for file in folder.glob("*.calls") for line in file.read_text("utf-8").splitlines()
     }

@@ -42,7 +42,7 @@ _ALWAYS = (
 
 
 def properties(settings: Settings) -> SimpleNamespace:
-    """What `get_device_properties` says: figures of the real chips where code reads them."""
+    """Return what `get_device_properties` says: figures of the real chips where code reads them."""
     major, minor = settings.capability
     name, processors = _NAMES.get(major, ("NVIDIA simulated", 132))
     chip = {"name": name, "major": major, "minor": minor, "multi_processor_count": processors}
@@ -94,11 +94,11 @@ class Stream(torch.cpu.Stream):  # type: ignore[misc]
         """Everything is done."""
 
     def query(self) -> bool:
-        """Everything is done."""
+        """Return everything is done."""
         return True
 
     def record_event(self, event: Event | None = None) -> Event:
-        """An event that has happened."""
+        """Return an event that has happened."""
         event = event or Event()
         event.record(self)
         return event

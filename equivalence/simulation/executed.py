@@ -148,13 +148,13 @@ def ask(folder: Path, seconds: float) -> bool:
 
 
 def read(folder: Path) -> Executed:
-    """Lines of all processes that wrote into a folder, together."""
+    """Return lines of all processes that wrote into a folder, together."""
     files = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
     return together(Executed(file.get(_RUNNING, {}), file.get(_IMPORTING, {})) for file in files)
 
 
 def together(parts: Iterable[Executed]) -> Executed:
-    """The lines of several processes or programs."""
+    """Return the lines of several processes or programs."""
     found: dict[str, dict[str, frozenset[int]]] = {_RUNNING: {}, _IMPORTING: {}}
     for part in parts:
         for kind, lines in found.items():

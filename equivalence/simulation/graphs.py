@@ -19,12 +19,12 @@ _state = threading.local()
 
 
 def recording() -> Any:
-    """The graph that is being recorded in this thread, or None."""
+    """Return the graph that is being recorded in this thread, or None."""
     return getattr(_state, "graph", None)
 
 
 def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
-    """A function that a recorded graph holds as one step; `in_place`: its results are in its
+    """Return a function that a recorded graph holds as one step; `in_place`: its results are in its
     arguments, and a replay copies nothing.
     """
 
@@ -87,7 +87,7 @@ class CUDAGraph(TorchDispatchMode):  # type: ignore[misc]
         self.steps = []
 
     def pool(self) -> tuple[int, int]:
-        """The only pool of memory."""
+        """Return the only pool of memory."""
         return (0, 0)
 
     def capture_begin(self, *args: Any, **kwargs: Any) -> None:

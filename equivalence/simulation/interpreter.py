@@ -56,7 +56,7 @@ def install() -> None:
 
 
 def driver_of(settings: Settings) -> SimpleNamespace:
-    """What Triton asks of a device's driver, without a device."""
+    """Return what Triton asks of a device's driver, without a device."""
     major, minor = settings.capability
     target = SimpleNamespace(backend="cuda", arch=major * 10 + minor, warp_size=32)
     figures = {

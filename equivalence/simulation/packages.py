@@ -84,7 +84,7 @@ def install() -> None:
 
 
 def _normal(name: str) -> str:
-    """A distribution's name in the form that all spellings of it share."""
+    """Return a distribution's name in the form that all spellings of it share."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -163,8 +163,8 @@ class _Base:
 
 
 def make(path: str) -> Any:
-    """The stub of a dotted name; an exception class where the name looks like one, so that `except`
-    takes it.
+    """Return the stub of a dotted name; an exception class where the name looks like one, so that
+    `except` takes it.
     """
     module, _, name = path.rpartition(".")
     if _EXCEPTION.fullmatch(name):
@@ -206,7 +206,7 @@ class StubFinder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: Any = None
     ) -> ModuleSpec | None:
-        """The stub's spec."""
+        """Return the stub's spec."""
         top = fullname.partition(".")[0]
         return (
             ModuleSpec(fullname, self, is_package=True)
@@ -215,7 +215,7 @@ class StubFinder(MetaPathFinder, Loader):
         )
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """An empty stub module."""
+        """Return an empty stub module."""
         module = StubModule(spec.name)
         module.__path__ = []
         return module

@@ -46,6 +46,6 @@ class Settings:
 
 
 def current() -> Settings:
-    """Settings of this process; the defaults where it was given none."""
+    """Return settings of this process; the defaults where it was given none."""
     text = os.environ.get(SWITCH, "")
     return Settings.from_text(text) if text else Settings()

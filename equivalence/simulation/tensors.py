@@ -39,7 +39,9 @@ def install() -> None:
 
 
 def remap(device: Any) -> Any:
-    """The device on which what is asked for on this one is made; what is no device as it is."""
+    """Return the device on which what is asked for on this one is made; what is no device
+    as it is.
+    """
     if isinstance(device, str):
         return "cpu" if device.startswith("cuda") else device
     gpu = device.type == "cuda" if isinstance(device, torch.device) else type(device) is int

@@ -83,7 +83,7 @@ class _File:
 def _read(
     running: Lines, importing: Lines, upstream: Path, generated: Path
 ) -> tuple[list[_File], Counter[str]]:
-    """The files that differ; the lines of the others are counted."""
+    """Return the files that differ; the lines of the others are counted."""
     files, lines = list[_File](), Counter[str]()
     for path in sorted({*running, *importing}):
         ran = running.get(path, frozenset())
@@ -194,19 +194,21 @@ class Comparison:
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
 
     def _is_stated(self, file: _File, function: Scope) -> bool:
-        """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
+        """Tell whether a fact names it; a pattern that starts with a dot names a method of any
+        class.
+        """
         method = len(function) > 1 and f".{function[-1]}" in self.stated.calls
         return method or any_name_matches(self.stated.calls, ".".join((file.module, *function)))
 
     def _is_idle(self, file: _File, function: Scope) -> bool:
-        """Whether rules say what it gives, or that it does nothing else."""
+        """Tell whether rules say what it gives, or that it does nothing else."""
         method = len(function) > 1 and f".{function[-1]}" in self.stated.pure
         pure = method or any_name_matches(self.stated.pure, ".".join((file.module, *function)))
         return pure or self._is_stated(file, function)
 
     def _only_for_stated(self, function: Scope) -> bool:
-        """Whether all that ran and says the function's name, or its class's, is a function that a
-        fact names.
+        """Tell whether all that ran and says the function's name, or its class's, is a function
+        that a fact names.
         """
         if (name := function[0]) not in self.only:
             said = [
@@ -219,7 +221,7 @@ class Comparison:
         return self.only[name]
 
     def _named(self, file: _File, function: Scope) -> bool:
-        """Whether the generated tree may still reach a function that is gone."""
+        """Tell whether the generated tree may still reach a function that is gone."""
         owner = function[0]
         # Of a class that is gone nothing can be reached without its name.
         if len(function) == 1 or not any(
@@ -229,8 +231,8 @@ class Comparison:
         return _name(function) in self.names.plain | self.names.attributes
 
     def idle(self, name: str) -> bool:
-        """Whether functions of this name are gone, and what ran of them had no effect; they may
-        call each other.
+        """Tell whether functions of this name are gone, and what ran of them had no effect; they
+        may call each other.
         """
         if name not in self.gone:
             # Of what is not the tree's own nothing is known.
@@ -262,7 +264,7 @@ class Comparison:
         return reasons.REGISTRATION if let_go or said & self.stated.refused else None
 
     def _hands_over_what_is_gone(self, node: ast.Expr) -> bool:
-        """Whether a call is given nothing but names that the tree neither defines nor says."""
+        """Tell whether a call is given nothing but names that the tree neither defines nor says."""
         if not isinstance(node.value, ast.Call):
             return False
         parts = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
@@ -284,8 +286,8 @@ def compare(
 
 
 def _binds(line: Line, name: str) -> bool:
-    """Whether a line of a module or class only defines or imports a name, or is the function's or
-    class's own.
+    """Tell whether a line of a module or class only defines or imports a name, or is the function's
+    or class's own.
     """
     only = not line.function and isinstance(
         line.statement, Definition | ast.Import | ast.ImportFrom
@@ -294,7 +296,7 @@ def _binds(line: Line, name: str) -> bool:
 
 
 def _name(function: Scope) -> str:
-    """The name by which a function is used: of a special method that of its class."""
+    """Return the name by which a function is used: of a special method that of its class."""
     return function[-2] if len(function) > 1 and is_special(function[-1]) else function[-1]
 
 

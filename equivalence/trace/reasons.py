@@ -84,7 +84,7 @@ class Around:
 
 
 def reason(line: Line, around: Around) -> str | None:
-    """Why a line that was executed may be missing; None when nothing says so."""
+    """Return why a line that was executed may be missing; None when nothing says so."""
     first, node = line.tokens[0], line.statement
     if first in _CONDITIONS:
         return CONDITION
@@ -121,13 +121,15 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.e
 
 
 def called(node: ast.Expr) -> str:
-    """Last name of the function that a statement calls; empty when it is no call of a name."""
+    """Return last name of the function that a statement calls; empty when it is no call of
+    a name.
+    """
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     return last_name(value.func) if isinstance(value, ast.Call) else ""
 
 
 def without_effect(line: Line, around: Around) -> bool:
-    """Whether a line of a function that is gone does nothing but find out what is returned."""
+    """Tell whether a line of a function that is gone does nothing but find out what is returned."""
     node = line.statement
     plain = isinstance(node, _ASSIGNMENTS) and all(
         isinstance(target, ast.Name) for target in _targets(node)

@@ -74,7 +74,7 @@ class Source:
         return cls(lines, scopes, functions, definitions)
 
     def of(self, numbers: frozenset[int]) -> Counter[int]:
-        """How many of these physical lines each logical line holds, by its first number."""
+        """Return how many of these physical lines each logical line holds, by its first number."""
         starts = [line.number for line in self.lines]
         places = (bisect.bisect_right(starts, number) - 1 for number in numbers)
         return Counter(starts[place] for place in places if place >= 0)
@@ -126,7 +126,7 @@ class Names:
 
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
-    """Those of some parts of a syntax tree."""
+    """Return those of some parts of a syntax tree."""
     plain, attributes, texts = set[str](), set[str](), set[str]()
     empty: dict[str, bool] = {}
     classes = set[str]()
@@ -165,8 +165,8 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def names_of_tree(package: Path) -> Names:
-    """Those of all Python files below a folder, but for names by which a file means a definition
-    that the tree has. Raises SyntaxError where a file is not Python.
+    """Return those of all Python files below a folder, but for names by which a file means a
+    definition that the tree has. Raises SyntaxError where a file is not Python.
     """
     trees: dict[str, tuple[str, ast.Module]] = {}
     for file in sorted(package.rglob("*.py")):

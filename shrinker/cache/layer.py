@@ -95,14 +95,14 @@ class Cache:
         return self._store is not None
 
     def layer(self, name: str, *depends: str) -> "Layer":
-        """The results of one kind, which all depend on these besides the tool (rules, versions of
-        libraries).
+        """Return the results of one kind, which all depend on these besides the tool (rules,
+        versions of libraries).
         """
         counts = self.counts.setdefault(name, Counts())
         return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Entries that are there, by key."""
+        """Return entries that are there, by key."""
         if self._store is not None:
             return self._store.load(keys)
         return {key: self._memory[key] for key in keys if key in self._memory}
@@ -170,7 +170,7 @@ class Recorded:
 
 
 def digest_of(said: Iterable[str]) -> bytes:
-    """One hash over questions and answers, each a text."""
+    """Return one hash over questions and answers, each a text."""
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -247,7 +247,7 @@ class _Pickler(pickle.Pickler):
     """
 
     def reducer_override(self, value: Any) -> Any:
-        """The constructor and its arguments."""
+        """Return the constructor and its arguments."""
         made = value.__class__
         read = _arguments_of(made)
         return (made, read(value)) if read is not None else NotImplemented
@@ -255,8 +255,8 @@ class _Pickler(pickle.Pickler):
 
 @functools.cache
 def _arguments_of(made: type) -> Callable[[Any], tuple[Any, ...]] | None:
-    """What reads from a value the arguments that make an equal one; for a frozen dataclass that
-    takes all its fields.
+    """Return what reads from a value the arguments that make an equal one; for a frozen dataclass
+    that takes all its fields.
     """
     parameters = getattr(made, "__dataclass_params__", None)
     if (
@@ -274,12 +274,12 @@ def _arguments_of(made: type) -> Callable[[Any], tuple[Any, ...]] | None:
 
 
 def pack(value: object) -> bytes:
-    """A value as bytes."""
+    """Return a value as bytes."""
     buffer = io.BytesIO()
     _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
     return buffer.getvalue()
 
 
 def unpack(data: bytes) -> Any:
-    """The value that was packed."""
+    """Return the value that was packed."""
     return pickle.loads(data)

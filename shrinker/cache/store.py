@@ -52,7 +52,7 @@ class Store:
         self._waited = False
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The entries that are there and whole."""
+        """Return the entries that are there and whole."""
         found: dict[bytes, bytes] = {}
         stale: list[tuple[float, bytes]] = []
         if not self._file.is_file():

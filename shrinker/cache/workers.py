@@ -111,7 +111,7 @@ class Child(Generic[Result]):
     _done: tuple[Result, Exception | None] | None = None
 
     def hear(self) -> Iterator[object]:
-        """What it tells, until it is done."""
+        """Yield what it tells, until it is done."""
         with suppress(EOFError):
             while self._done is None:
                 # Subtle: who it started holds the same pipe, which does not end where it alone is
@@ -252,7 +252,7 @@ def map_files(
 
 
 def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
-    """What `make` gives, or gave for an equal key before."""
+    """Return what `make` gives, or gave for an equal key before."""
     return layer.each({"": key}, lambda _: make())[""]
 
 
@@ -265,8 +265,8 @@ def map_cached(
     jobs: int,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, Result]:
-    """What `call` gives for each path, in the order of the paths; only what the layer does not hold
-    is computed. Raises as `map_files`.
+    """Return what `call` gives for each path, in the order of the paths; only what the layer does
+    not hold is computed. Raises as `map_files`.
 
     Args:
         layer: with all that the results depend on besides the files.

@@ -85,7 +85,7 @@ Defaults = Mapping[str, frozenset[str]]
 
 
 def loaded_alone(tokens: Sequence[str]) -> str:
-    """The module that a line imports and does nothing else; empty for another line.
+    """Return the module that a line imports and does nothing else; empty for another line.
 
     >>> loaded_alone(("import", "package", ".", "module", "# noqa"))
     'package.module'
@@ -97,7 +97,7 @@ def loaded_alone(tokens: Sequence[str]) -> str:
 
 
 def named_from(tokens: Sequence[str], package: str) -> str:
-    """The module from which a line imports names; empty for another line.
+    """Return the module from which a line imports names; empty for another line.
 
     Args:
         tokens: those of the line.
@@ -109,7 +109,9 @@ def named_from(tokens: Sequence[str], package: str) -> str:
 
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
-    """The tokens of replaced texts: of upstream's and of what takes over, pairs of the manifest."""
+    """Return the tokens of replaced texts: of upstream's and of what takes over, pairs of the
+    manifest.
+    """
     tokens = grouped(
         (json.dumps(after), (json.dumps(before), repr(before))) for before, after in pairs
     )
@@ -147,8 +149,8 @@ def is_named_error(node: ast.stmt) -> bool:
 
 
 def error_target(node: ast.stmt) -> list[str]:
-    """Names of what a named error says is not there, from the package inwards; none for another
-    statement.
+    """Return names of what a named error says is not there, from the package inwards; none for
+    another statement.
     """
     found = re.search(
         rf"{re.escape(ERROR_PREFIX)}(?:the program )?([\w.]+) is not part", ast.unparse(node)
@@ -171,7 +173,7 @@ class Allowed(NamedTuple):
 
 
 def allowed(line: tuple[str, ...], defaults: Defaults) -> Allowed:
-    """What a generated line may hold."""
+    """Return what a generated line may hold."""
     tokens = _collapse_named_error(line)
     replace = {
         index: name for index in range(len(tokens)) if (name := _replacing(tokens, index, defaults))
@@ -219,7 +221,7 @@ def _inserted(tokens: Sequence[str]) -> dict[int, str]:
 
 
 def _is_operand(tokens: Sequence[str], index: int) -> bool:
-    """True when a parenthesis after this token is a call, a class's bases or parameters, not a
+    """Tell whether a parenthesis after this token is a call, a class's bases or parameters, not a
     group.
     """
     if index < 0:

@@ -30,7 +30,7 @@ class _Missing(str):
 
 
 def judge_claims(outside: Outside) -> Iterator[Judged]:
-    """Every fact and domain of the rules, in their order."""
+    """Yield every fact and domain of the rules, in their order."""
     rules: tuple[Fact | Domain, ...] = (*outside.rules.facts, *outside.rules.domains)
     for rule in rules:
         said = dict.fromkeys(_said(rule, outside))
@@ -41,7 +41,7 @@ def judge_claims(outside: Outside) -> Iterator[Judged]:
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
-    """What is missing, as findings."""
+    """Yield what is missing, as findings."""
     for each in judged:
         file, _, line = rules.places.get(each.rule, each.rule).rpartition(":")
         place = file or each.rule, int(line) if line.isdigit() else 0
@@ -49,7 +49,7 @@ def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
 
 
 def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
-    """What a claim says of each thing that it names."""
+    """Yield what a claim says of each thing that it names."""
     if isinstance(rule, Fact):
         yield from (_variable(name, rule, outside) for name in rule.environment)
         for name in rule.macros:
@@ -143,8 +143,8 @@ def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
 
 
 def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[str]:
-    """Flags and variables that upstream computes it from; of a text only flags that list one of
-    these among their choices.
+    """Yield flags and variables that upstream computes it from; of a text only flags that list one
+    of these among their choices.
     """
     for kind, leaf in sorted(outside.leaves(pattern)):
         if kind == "variable" and isinstance(rule, Fact):
@@ -193,8 +193,8 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
 def _enumeration(
     pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside
 ) -> str:
-    """A method of what is made of a flag: the texts for which it is true are refused where the flag
-    is looked at.
+    """Return a method of what is made of a flag: the texts for which it is true are refused where
+    the flag is looked at.
     """
     true = dict(asked.asks)[pattern.rpartition(".")[2]]
     value = isinstance(rule, Fact) and bool(rule.value)

@@ -263,7 +263,7 @@ def _enumeration(node: ast.ClassDef) -> Asked:
 
 
 def _asked_variable(node: ast.Call) -> str:
-    """The environment variable that a call reads; empty for none."""
+    """Return the environment variable that a call reads; empty for none."""
     match node:
         case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr=name))) if (
             _VARIABLE.fullmatch(name)
@@ -275,7 +275,7 @@ def _asked_variable(node: ast.Call) -> str:
 
 
 def _said(default: ast.expr) -> str:
-    """A default in small letters; nothing of one that is computed."""
+    """Return a default in small letters; nothing of one that is computed."""
     return str(default.value).lower() if isinstance(default, ast.Constant) else ""
 
 

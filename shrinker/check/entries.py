@@ -40,7 +40,7 @@ def unenforced_claims(trees: Trees, seen: Seen) -> None:
 
 
 def judge_entries(trees: Trees) -> Entries:
-    """Nothing for rules without an `[[entry]]`."""
+    """Return nothing for rules without an `[[entry]]`."""
     tree, rules, table = trees.source, trees.stated, trees.out / TABLE
     if not rules.entries:
         return Entries()

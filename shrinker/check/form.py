@@ -73,7 +73,7 @@ def changed_files(trees: Trees, seen: Seen) -> None:
 
 
 def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
-    """What is in the cache was found for the same bytes on both sides."""
+    """Return what is in the cache was found for the same bytes on both sides."""
     replaced = trees.manifest.defaults
     results, symbols = trees.cache.layer("form", repr(replaced)), trees.cache.layer(SYMBOLS)
     keys = {path: results.key(path, repr(task)) for path, task in tasks.items()}

@@ -140,7 +140,7 @@ class _Search:
         return ""
 
     def _resolved(self, symbols: ModuleSymbols, name: str) -> str:
-        """The dotted name that a name of a module stands for, imports followed."""
+        """Return the dotted name that a name of a module stands for, imports followed."""
         first, _, rest = name.partition(".")
         targets = dict(symbols.named).get(first, ())
         if len(targets) != 1:
@@ -153,8 +153,8 @@ class _Search:
 
 
 def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
-    """What runs of a block whatever its tests say, in order; what may leave it early is taken for a
-    test like any other.
+    """Yield what runs of a block whatever its tests say, in order; what may leave it early is taken
+    for a test like any other.
     """
     for node in body:
         match node:

@@ -140,8 +140,8 @@ def decorators(trees: Trees, seen: Seen) -> None:
 
 
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
-    """True when a rule says that nothing asks for what is filed, or when something in the statement
-    is gone.
+    """Tell whether a rule says that nothing asks for what is filed, or when something in the
+    statement is gone.
     """
     gone = (index.removes_member(said) or index.removes_module(said) for said in registration.says)
     return index.unregistered(f"{module}.{registration.function}", registration.key) or any(gone)

@@ -220,8 +220,8 @@ def _definitions(native: Native, seen: Seen) -> None:
 
 
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
-    """Lines, from 0, that are `gone` from a body which stays, of upstream's text without texts and
-    comments and without what no build reads; none of a text whose braces do not close.
+    """Return lines, from 0, that are `gone` from a body which stays, of upstream's text without
+    texts and comments and without what no build reads; none of a text whose braces do not close.
     """
     found: list[int] = []
     opened: list[tuple[int, bool]] = []
@@ -244,7 +244,7 @@ def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
 
 
 def _names(stretches: Sequence[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:
-    """Names that lines say which went."""
+    """Return names that lines say which went."""
     return {
         name
         for stretch in stretches
@@ -255,7 +255,7 @@ def _names(stretches: Sequence[bytes], pattern: re.Pattern[bytes]) -> set[bytes]
 
 
 def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> set[int]:
-    """Lines that went, from 0; blank lines are alike and say nothing."""
+    """Return lines that went, from 0; blank lines are alike and say nothing."""
     rest = iter(ours)
     wanted, gone = next(rest, None), set[int]()
     for number, line in enumerate(theirs):
@@ -267,8 +267,8 @@ def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> set[int]:
 
 
 def _stretches(plain: Sequence[bytes], gone: Collection[int]) -> Iterator[bytes]:
-    """Lines next to each other that went: what stands outside of all braces, also where a line that
-    both have divides a body.
+    """Yield lines next to each other that went: what stands outside of all braces, also where a
+    line that both have divides a body.
     """
     for went, rows in groupby(enumerate(plain), lambda row: row[0] in gone):
         if went:

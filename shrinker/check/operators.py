@@ -150,7 +150,7 @@ def sayings(native: Native, lost: Mapping[bytes, str], verb: str, check: str, se
 
 
 def bodies(data: bytes) -> set[bytes]:
-    """Names that a parenthesis and a body follow."""
+    """Return names that a parenthesis and a body follow."""
     return set(_BODY.findall(less(data)))
 
 
@@ -171,5 +171,5 @@ def plain_text(data: bytes) -> bytes:
 
 
 def line_at(data: bytes, at: int) -> int:
-    """Line of a place in a text, from 1."""
+    """Return line of a place in a text, from 1."""
     return data.count(b"\n", 0, at) + 1

@@ -36,7 +36,7 @@ class Field:
     line: int
 
     def takes(self, text: str) -> bool:
-        """Whether the text may be chosen."""
+        """Tell whether the text may be chosen."""
         return self.choices is None or text in self.choices
 
 
@@ -88,7 +88,7 @@ class Outside:
         self.foreign = foreign_words(rules)
 
     def _texts(self, choices: Choices, seen: frozenset[str] = frozenset()) -> set[str] | None:
-        """All of them, with those of lists that are anywhere; None where one of these is
+        """Return all of them, with those of lists that are anywhere; None where one of these is
         not known.
         """
         found = set(choices.texts)
@@ -101,14 +101,16 @@ class Outside:
         return found
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
-        """The refusal of a field's value, of any value without one; empty for none."""
+        """Return the refusal of a field's value, of any value without one; empty for none."""
         for refusal in self.refusals.get(name, ()):
             if refusal.set or (text is not None and _covers(refusal, text, any_case)):
                 return refusal.id
         return ""
 
     def dependent(self, flag: str) -> str:
-        """The rule that says that a flag does nothing without another one, which is refused."""
+        """Return the rule that says that a flag does nothing without another one, which is
+        refused.
+        """
         rules = (rule for rule in self.rules.dependents if self.placed.issuperset(rule.on))
         return next(
             (
@@ -141,8 +143,8 @@ class Outside:
         return found
 
     def stands(self, rule: str, seen: frozenset[str] = frozenset()) -> bool:
-        """True when a rule from which another one follows holds by itself: a refusal that has its
-        place, a removal, a claim.
+        """Tell whether a rule from which another one follows holds by itself: a refusal that has
+        its place, a removal, a claim.
         """
         found = self._by_id.get(rule)
         if (
@@ -176,7 +178,7 @@ class Refused(NamedTuple):
     rule: str
 
     def ends(self, text: str, others: Iterable[str]) -> bool:
-        """Whether it ends a run by a text that stands in a table with others."""
+        """Tell whether it ends a run by a text that stands in a table with others."""
         return text in self.values or (
             text not in self.only and not {*self.only}.isdisjoint(others)
         )
@@ -200,7 +202,7 @@ def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
 
 
 def refused_rows(out: Path) -> Iterator[Refused]:
-    """The rows about arguments, and those about environment variables."""
+    """Yield the rows about arguments, and those about environment variables."""
     tables = tables_of(out)
     for line, (_, attributes, values, only, _, rule, *_) in tables.get("REFUSALS", ()):
         yield Refused(line, attributes, values, only, rule)

@@ -39,13 +39,13 @@ def read_symbols(root: Path, path: str) -> ModuleSymbols:
 
 
 def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
-    """Symbols of a file that is parsed already; the tree is not changed."""
+    """Return symbols of a file that is parsed already; the tree is not changed."""
     return _Reader(path).read(tree)
 
 
 def look_up(scope: Scope, name: str) -> list[str]:
-    """Dotted names that imports from the package let `name` be, read in `scope`; none when it may
-    be anything else too, but for ``name = None``.
+    """Return dotted names that imports from the package let `name` be, read in `scope`; none when
+    it may be anything else too, but for ``name = None``.
     """
     owner = scope.owner(name)
     bindings = (owner.values(name) if owner is not None else None) or ()
@@ -366,7 +366,9 @@ class _Reader:
 
 
 def _exports(top: Scope) -> list[tuple[str, int]] | None:
-    """Texts of ``__all__`` with their lines; None where there is none, or it is not spelled out."""
+    """Return texts of ``__all__`` with their lines; None where there is none, or it is not spelled
+    out.
+    """
     bindings = top.bindings.names.get("__all__", ())
     items = [item for binding in bindings for item in getattr(binding.value, "elts", [None])]
     texts = [

@@ -110,8 +110,8 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
 
 
 def _dotted(paths: Iterable[str]) -> dict[str, str]:
-    """Modules of such packages by their dotted names; files in folders that are no packages belong
-    to none.
+    """Return modules of such packages by their dotted names; files in folders that are no packages
+    belong to none.
     """
     python = sorted(
         path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX)
@@ -165,7 +165,7 @@ _Row = tuple[str, int, str, str]
 
 
 def _rows(trees: Trees) -> Iterator[_Row]:
-    """Rows, spelled out, of the tables that `[[registry]]` rules name."""
+    """Yield rows, spelled out, of the tables that `[[registry]]` rules name."""
     for symbols in trees.kept.values():
         for made, texts in symbols.targets:
             for rule in trees.stated.registries:
@@ -256,7 +256,7 @@ def lost_tables(trees: Trees, seen: Seen) -> None:
 
 
 def _table(path: str) -> tuple[str, str] | None:
-    """Folder and ending of a table; None for any other file."""
+    """Return folder and ending of a table; None for any other file."""
     ending = path.rpartition(".")[2]
     return (
         (path.rpartition("/")[0], ending)

@@ -68,7 +68,7 @@ class Modules:
     def binds(
         self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()
     ) -> bool:
-        """True when executing the module gives it `name` (submodules aside).
+        """Tell whether executing the module gives it `name` (submodules aside).
 
         `foreign` says whether a star import of another package counts, which may give any name.
         """
@@ -100,14 +100,14 @@ class Modules:
         return name in dict(symbols.exports) and (given or f"{star}.{name}" in self)
 
     def imports(self, dotted: str, name: str | None) -> bool:
-        """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
+        """Tell whether ``import dotted`` or ``from dotted import name`` finds what it names."""
         if dotted not in self or name is None or name == "*":
             return dotted in self
         return self.binds(dotted, name) or f"{dotted}.{name}" in self
 
     def lacks(self, upstream: "Modules", dotted: str, name: str | None) -> bool:
-        """True when an import finds nothing, or another package's star import alone can give `name`
-        here, and upstream's own code gave it there.
+        """Tell whether an import finds nothing, or another package's star import alone can give
+        `name` here, and upstream's own code gave it there.
         """
         star = (
             name is not None
@@ -143,7 +143,7 @@ class Modules:
         return with_packages(module for module, _ in named).union(filter(self.__contains__, below))
 
     def dotted_path(self, text: str) -> bool:
-        """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names
+        """Tell whether ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names
         something.
         """
         module, colon, rest = text.partition(":")
@@ -152,8 +152,8 @@ class Modules:
         return self.resolves(module, tuple(rest.split(".")) if colon else ())
 
     def resolves(self, module: str, names: tuple[str, ...]) -> bool:
-        """True when what a module gives by these names, one of the other, is there; what the syntax
-        does not tell is taken to be.
+        """Tell whether what a module gives by these names, one of the other, is there; what the
+        syntax does not tell is taken to be.
         """
         module, *rest = [*module.split("."), *names]
         if module not in self:
@@ -178,15 +178,15 @@ class Modules:
         )
 
     def _classes(self, module: str) -> dict[str, ClassSymbols]:
-        """The classes of a module; of several of one name the first one."""
+        """Return the classes of a module; of several of one name the first one."""
         symbols = self.symbols(module)
         return (
             {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
         )
 
     def closure(self, module: str, name: str) -> Iterator[tuple[str, ClassSymbols]]:
-        """The class that a name of a module is, and its bases within the package, nearest first,
-        each with its own module; none where it is no class, or that cannot be told.
+        """Yield the class that a name of a module is, and its bases within the package, nearest
+        first, each with its own module; none where it is no class, or that cannot be told.
         """
         seen: set[tuple[str, str]] = set()
         pending = [(module, name)]
@@ -204,8 +204,8 @@ class Modules:
     def definition(
         self, module: str, name: str, seen: frozenset[str] = frozenset()
     ) -> tuple[str, str] | None:
-        """The module that defines a name of a module, and its name there, through imports and
-        stars; None where that cannot be told.
+        """Return the module that defines a name of a module, and its name there, through imports
+        and stars; None where that cannot be told.
         """
         symbols = self.symbols(module)
         if symbols is None or module in seen:
@@ -248,8 +248,8 @@ class Families:
         """
 
     def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
-        """Path and line of a look-up of a name that may reach the class `kind`, by its last name;
-        of one sort (`lookups`) or any.
+        """Return path and line of a look-up of a name that may reach the class `kind`, by its last
+        name; of one sort (`lookups`) or any.
         """
         looks = (look for look in self._looks.get(name, ()) if on in ("", look[2]))
         return next(
@@ -258,26 +258,26 @@ class Families:
         )
 
     def outside(self, name: str) -> str:
-        """A class of another package, below which this one is, that may call any of its methods;
-        empty when none is.
+        """Return a class of another package, below which this one is, that may call any of its
+        methods; empty when none is.
         """
         foreign = {base for each in self._above(name) for base in each.foreign}
         return min(foreign - _ASKED_BY_NAME - {""}, default="")
 
     def is_enumeration(self, name: str) -> bool:
-        """True when a class is an enumeration: a member may be made by its value, and whoever lists
-        it meets each.
+        """Tell whether a class is an enumeration: a member may be made by its value, and whoever
+        lists it meets each.
         """
         return any(not _ENUMERATIONS.isdisjoint(each.foreign) for each in self._above(name))
 
     def is_validated(self, name: str) -> bool:
-        """True when another package calls what a class defines under a decorator of that
+        """Tell whether another package calls what a class defines under a decorator of that
         package.
         """
         return any(not _VALIDATED.isdisjoint(each.foreign) for each in self._above(name))
 
     def defines(self, name: str) -> bool:
-        """True when any class has a member of this name."""
+        """Tell whether any class has a member of this name."""
         return name in self._members
 
     @cached_property
@@ -286,7 +286,7 @@ class Families:
         return frozenset(name for each in kept for name, _ in each.members)
 
     def has_fields(self, name: str) -> bool:
-        """True when what a class annotates is what it is made with."""
+        """Tell whether what a class annotates is what it is made with."""
         above = self.around(name, below=False)
         return not above.isdisjoint(_MADE_BY_FIELDS) or any(each.data for each in self._above(name))
 

@@ -48,7 +48,7 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 
 
 def find_ruff() -> str:
-    """Path of ruff: the one of this Python environment, else the one on PATH.
+    """Return path of ruff: the one of this Python environment, else the one on PATH.
 
     Raises InputError: there is none.
     """

@@ -60,19 +60,19 @@ class Line(NamedTuple):
 
 
 def is_subsequence(some: Iterable[str], whole: Iterable[str]) -> bool:
-    """Whether some texts stand in others in their order, whatever is between them."""
+    """Tell whether some texts stand in others in their order, whatever is between them."""
     rest = iter(whole)
     return all(text in rest for text in some)
 
 
 def split(text: str) -> list[Tokens]:
-    """The logical lines of a file. Raises SyntaxError: the text is not Python."""
+    """Return the logical lines of a file. Raises SyntaxError: the text is not Python."""
     found = _TOKEN.findall(text)
     return [tuple(filter(str.strip, found[first:last])) for first, last in _bounds(found)]
 
 
 def logical_lines(text: str) -> list[Line]:
-    """The same with their line numbers."""
+    """Return the same with their line numbers."""
     found, starts = zip(
         *((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True
     )
@@ -83,8 +83,8 @@ def logical_lines(text: str) -> list[Line]:
 
 
 def _bounds(found: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Places of the first token of each logical line, and of the line end behind it; line ends
-    within brackets lie between them.
+    """Yield places of the first token of each logical line, and of the line end behind it; line
+    ends within brackets lie between them.
     """
     # Whatever only the last alternative (one character of any kind) took has length one.
     unknown = [each for each in set(found) if len(each) == 1 and _KNOWN.fullmatch(each) is None]
@@ -184,7 +184,7 @@ def _advance(
     sets: list[frozenset[str]],
     place: _Place,
 ) -> list[_Place]:
-    """Places that `wanted` can reach from `place`: ever later ones that use ever fewer
+    """Return places that `wanted` can reach from `place`: ever later ones that use ever fewer
     allowances.
     """
     at, offset, used = place
@@ -239,7 +239,9 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 def within(
     allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used = ()
 ) -> list[tuple[int, _Used]]:
-    """All useful readings of a line inside one of upstream's: index after it, allowances used."""
+    """Return all useful readings of a line inside one of upstream's: index after it, allowances
+    used.
+    """
     states = [(start, used)]
     for i, text in enumerate(allowed.tokens):
         following: list[tuple[int, _Used]] = []
@@ -286,7 +288,9 @@ def within(
 
 
 def _first(theirs: Tokens, position: int) -> str:
-    """The token at a position, or the first one in the brackets that open there: these may go."""
+    """Return the token at a position, or the first one in the brackets that open there: these may
+    go.
+    """
     while position < len(theirs) - 1 and theirs[position] in "([{":
         position += 1
     return theirs[position] if position < len(theirs) else ""

@@ -168,8 +168,8 @@ class ModuleSymbols:
 
 
 def held_by(tree: ast.Module, package: str) -> Iterator[str]:
-    """Modules, or names of them, of the imports of a file but for those at the top of it, and those
-    that bind a local of a function.
+    """Yield modules, or names of them, of the imports of a file but for those at the top of it, and
+    those that bind a local of a function.
     """
     plain: set[ast.AST] = set(tree.body)
     for function in functions(tree):
@@ -186,8 +186,8 @@ def held_by(tree: ast.Module, package: str) -> Iterator[str]:
 
 
 def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[tuple[str, int]]:
-    """Names that statements assign at load, on any branch, with their lines; on request those of
-    definitions, too.
+    """Yield names that statements assign at load, on any branch, with their lines; on request those
+    of definitions, too.
     """
     for node in _at_load(body):
         match node:
@@ -206,7 +206,9 @@ def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[
 
 
 def fields_of(body: list[ast.stmt]) -> Iterator[str]:
-    """Names that the body of a class annotates, those of the class itself (`ClassVar`) left out."""
+    """Yield names that the body of a class annotates, those of the class itself (`ClassVar`) left
+    out.
+    """
     for node in body:
         match node:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if (
@@ -216,7 +218,9 @@ def fields_of(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def made_by_fields(node: ast.ClassDef) -> bool:
-    """True when a decorator makes what a class annotates the parameters of what it is made with."""
+    """Tell whether a decorator makes what a class annotates the parameters of what it is
+    made with.
+    """
     return any(
         last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list
     )
@@ -325,8 +329,8 @@ def _said(call: ast.Call) -> Iterator[str]:
 
 
 def _at_load(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements that run when the module is imported, on any branch; not those for running it as a
-    program.
+    """Yield statements that run when the module is imported, on any branch; not those for running
+    it as a program.
     """
     for node in body:
         yield node
@@ -344,8 +348,8 @@ def _files(function: ast.expr) -> bool:
 
 
 def _key(call: ast.Call) -> str:
-    """The text under which a call files something: its first argument, its name, or the name of
-    what that makes.
+    """Return the text under which a call files something: its first argument, its name, or the name
+    of what that makes.
     """
     named = [k.value for k in call.keywords if k.arg in {"name", "op_name"}]
     for value in (*call.args[:1], *named):

@@ -38,15 +38,15 @@ class RuleIndex:
     rules: Ruleset
 
     def unregistered(self, function: str, text: str) -> bool:
-        """True when a rule says that nothing is asked for which this function files under this
+        """Tell whether a rule says that nothing is asked for which this function files under this
         text.
         """
         rules = (rule for rule in self.rules.domains if any_name_matches(rule.registers, function))
         return any(text in rule.never or (rule.only and text not in rule.only) for rule in rules)
 
     def removes_member(self, written: str) -> bool:
-        """True when a rule names a member of an enumeration, by its class as modules write it, as a
-        removed one.
+        """Tell whether a rule names a member of an enumeration, by its class as modules write it,
+        as a removed one.
         """
         # Where the class is does not matter: a module may have it from anywhere.
         members = tuple(
@@ -55,12 +55,12 @@ class RuleIndex:
         return written.count(".") == 1 and any_name_matches(members, written)
 
     def removes_module(self, dotted: str) -> bool:
-        """True when a rule names this module, or one that it would be in, as a removed one."""
+        """Tell whether a rule names this module, or one that it would be in, as a removed one."""
         return any(rule.takes_module(dotted) for rule in self.rules.removes)
 
     def removes(self, path: str) -> bool:
-        """True when a rule names this file as a removed one: neither it spares it, nor may one of
-        its shapes ask for the table.
+        """Tell whether a rule names this file as a removed one: neither it spares it, nor may one
+        of its shapes ask for the table.
         """
         taking = (rule for rule in self.rules.removes if rule.takes_path(path))
         return any(not (rule.shapes and _may_be_asked_for(path, rule.shapes)) for rule in taking)
@@ -147,13 +147,13 @@ class Trees:
         )
 
     def read(self, root: Path, hashes: Mapping[str, str]) -> dict[str, ModuleSymbols]:
-        """Symbols of files of one of the trees, by path."""
+        """Return symbols of files of one of the trees, by path."""
         return map_cached(
             partial(read_symbols, root), self.cache.layer(SYMBOLS), hashes, root, jobs=self.jobs
         )
 
     def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
-        """Symbols of the changed files, with upstream's."""
+        """Return symbols of the changed files, with upstream's."""
         return (
             (symbols, self.before[path])
             for path, symbols in self.kept.items()
@@ -161,8 +161,8 @@ class Trees:
         )
 
     def classes(self) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
-        """Classes of changed files that both trees have: symbols of the generated file, and of both
-        classes, the generated one's first.
+        """Yield classes of changed files that both trees have: symbols of the generated file, and
+        of both classes, the generated one's first.
         """
         for symbols, upstream in self.pairs():
             there = {each.name: each for each in symbols.classes}
@@ -171,7 +171,7 @@ class Trees:
             )
 
     def decided_lines(self, path: str) -> set[int]:
-        """Lines of upstream's file under tests that the generated one does not ask any more:
+        """Return lines of upstream's file under tests that the generated one does not ask any more:
         *capabilities* judges these.
         """
         before, after = (

@@ -29,9 +29,9 @@ class Users:
         self._named = remembered(self._is_named)
 
     def used(self, name: str) -> bool:
-        """Whether any code but that of unused classes uses a class, or one below it, or a method:
-        not to import it, to test for it or as a type. A class is taken for used where a decorator,
-        a keyword or one of its bases may file it.
+        """Tell whether any code but that of unused classes uses a class, or one below it, or a
+        method: not to import it, to test for it or as a type. A class is taken for used where a
+        decorator, a keyword or one of its bases may file it.
         """
         reached, waiting = {name}, [name]
         while waiting:
@@ -43,14 +43,14 @@ class Users:
         return False
 
     def idle(self, method: str) -> bool:
-        """Whether nobody calls a method: others may call a public one, Python one with a special
-        name.
+        """Tell whether nobody calls a method: others may call a public one, Python one with a
+        special name.
         """
         return method.startswith("_") and not is_special(method) and not self.used(method)
 
     def has_effect(self, path: str, lines: Iterable[int]) -> bool:
-        """Whether one of these lines of a file stands elsewhere than in a class that is not used,
-        and in a folder that is named.
+        """Tell whether one of these lines of a file stands elsewhere than in a class that is not
+        used, and in a folder that is named.
         """
         classes = [
             node
@@ -65,8 +65,8 @@ class Users:
         )
 
     def _is_named(self, folder: str) -> bool:
-        """Whether a file beside a folder names it, in an import or a text; the package itself is
-        named from outside.
+        """Tell whether a file beside a folder names it, in an import or a text; the package itself
+        is named from outside.
         """
         name = folder.rpartition("/")[2]
         part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
@@ -76,8 +76,9 @@ class Users:
         )
 
     def ever_stored(self, path: str, attribute: str) -> bool:
-        """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in
-        idle ones, or by any code on another object; what only adds to one has read it before.
+        """Tell whether an attribute that methods of a file store on ``self`` is stored elsewhere
+        than in idle ones, or by any code on another object; what only adds to one has read it
+        before.
         """
         bodies = (
             (other, _statements(text, f"_.{attribute} = 0"))
@@ -108,7 +109,7 @@ class Users:
         return ((path, text) for path, text in texts if word.search(text))
 
     def _filed(self, node: ast.ClassDef) -> bool:
-        """Whether a class above it files those below, or somebody asks for all that are
+        """Tell whether a class above it files those below, or somebody asks for all that are
         below one.
         """
         reached, waiting = {""}, [*map(last_name, node.bases)]
@@ -145,12 +146,12 @@ class Users:
 
 
 def _statements(text: bytes, otherwise: str = "") -> list[ast.stmt]:
-    """What stands at a file's own level; of one that is no Python, what this text says."""
+    """Return what stands at a file's own level; of one that is no Python, what this text says."""
     return (parsed(text) or ast.parse(otherwise)).body
 
 
 def _imported_or_said(text: bytes) -> Iterator[str]:
-    """Names of imports and texts of a file; of one that is no Python all."""
+    """Yield names of imports and texts of a file; of one that is no Python all."""
     tree = parsed(text)
     if tree is None:
         yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
@@ -174,7 +175,7 @@ def _is(name: str, node: ast.AST) -> bool:
 
 
 def _files(name: str, node: ast.AST) -> bool:
-    """Whether it asks for all that are below a class, or is the class and is told of them."""
+    """Tell whether it asks for all that are below a class, or is the class and is told of them."""
     match node:
         case ast.Call(func=called, args=[_, asked]):
             return last_name(called) == "issubclass" and any(
@@ -190,8 +191,8 @@ def _files(name: str, node: ast.AST) -> bool:
 
 
 def _used(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and what stands below it, without types, documentation, names for ``import *`` and
-    second arguments of tests.
+    """Yield the node and what stands below it, without types, documentation, names for ``import *``
+    and second arguments of tests.
     """
     yield node
     parts = list(children(node))

@@ -97,7 +97,7 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 
 
 def absolute(path: Path | None) -> Path | None:
-    """The path from the root, None for None."""
+    """Return the path from the root, None for None."""
     return path.absolute() if path is not None else None
 
 

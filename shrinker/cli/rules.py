@@ -106,7 +106,7 @@ def rules(
 
 
 def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All rules in the order of the files, as `--json` has them."""
+    """Yield all rules in the order of the files, as `--json` has them."""
     from shrinker.ruleset.load import KINDS
 
     by_id = loaded.by_id()
@@ -131,8 +131,8 @@ def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> Iterator[
 
 
 def _text(lines: list[str], start: int) -> str:
-    """The table that begins in a line, up to the next; what stands above the next one is that
-    one's.
+    """Return the table that begins in a line, up to the next; what stands above the next one is
+    that one's.
     """
     end = next(
         (n for n in range(start, len(lines)) if lines[n].lstrip().startswith("[[")), len(lines)
@@ -143,8 +143,8 @@ def _text(lines: list[str], start: int) -> str:
 
 
 def _effects(tree: Path, reports: Path | None, loaded: "Ruleset") -> tuple[dict[str, Any], str]:
-    """What each rule did in a tree, and what is to be known of that; none where no reports of it
-    say so.
+    """Return what each rule did in a tree, and what is to be known of that; none where no reports
+    of it say so.
     """
     from shrinker.report.place import find_graph, read_manifest
 

@@ -220,7 +220,7 @@ def open_setting(
 
 
 def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
-    """What follows upstream's lines, with what the profile says may be missing."""
+    """Return what follows upstream's lines, with what the profile says may be missing."""
     from equivalence.levels import Following
     from equivalence.trace.compare import Stated
     from shrinker.cache import Cache, hash_of

@@ -24,7 +24,7 @@ HEADER = f"# {NOTE}"
 def pyproject(
     declared: DeclaredPackage, version: str | None, kept: Collection[str], required: Distributions
 ) -> str:
-    """Text of `python/pyproject.toml`.
+    """Return text of `python/pyproject.toml`.
 
     Args:
         version: of the package; ``0.0.0`` when it is not known.
@@ -49,8 +49,8 @@ def pyproject(
 
 
 def version_module(version: str) -> str:
-    """Text of `python/sglang/_version.py`: the names that the version tool of upstream's build
-    defines, nothing else.
+    """Return text of `python/sglang/_version.py`: the names that the version tool of upstream's
+    build defines, nothing else.
 
     A release carries the file that its build made, a commit carries none: one canonical text for
     both.
@@ -111,8 +111,8 @@ def notice(
     compiled: Mapping[str, str],
     upstream_notice: str | None = None,
 ) -> str:
-    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on; `compiled`
-    has the SHA-256 of each compiled module.
+    """Return text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on;
+    `compiled` has the SHA-256 of each compiled module.
     """
     known = [f"release {identity.version}"] if identity.version else []
     known += [f"commit {identity.commit}"] if identity.commit else []

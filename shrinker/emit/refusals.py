@@ -46,7 +46,8 @@ def refusals_module(
     options: Iterable[Option] = (),
     lost: LostNames | None = None,
 ) -> str | None:
-    """Text of the module; None when no kept function looks and no kept module guards imports.
+    """Return text of the module; None when no kept function looks and no kept module guards
+    imports.
 
     Args:
         rules: in the order in which they count.
@@ -151,8 +152,8 @@ def _in_lines(rows: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:
-    """Modules among removed paths to what removed them, sorted; what stands below one and went by
-    the same rule goes with it.
+    """Return modules among removed paths to what removed them, sorted; what stands below one and
+    went by the same rule goes with it.
     """
     gone = {
         name: removal.rule
@@ -218,7 +219,7 @@ def removed_endpoints(
 
 
 def removed_options(interface: Interface, rules: Ruleset) -> list[Option]:
-    """Flags and choices that went from command lines that are still there, sorted.
+    """Return flags and choices that went from command lines that are still there, sorted.
 
     A command line that went as a whole is not asked any more. A choice that is computed is left
     out: nobody types it.
@@ -257,7 +258,7 @@ def _option(names: tuple[str, ...], choice: str, rule: str, rules: Ruleset) -> O
 
 
 def feature_of(rules: Ruleset, rule: str) -> str:
-    """What a rule takes away, in words; empty for ``unreachable`` and what is no rule of the
+    """Return what a rule takes away, in words; empty for ``unreachable`` and what is no rule of the
     profile.
     """
     ids = set(rule.split("+"))

@@ -25,7 +25,7 @@ _FORCE = "choose another folder, or give --force (make: FORCE=1), which moves th
 
 @contextmanager
 def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
-    """A new empty folder beside `out`, removed at the end if it is still there.
+    """Yield a new empty folder beside `out`, removed at the end if it is still there.
 
     What runs that died left beside `out` is removed first; an old tree that such a run had moved
     away and not replaced is moved back, and so is what was its owner's. Raises InputError: the
@@ -40,8 +40,9 @@ def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
-    """A new empty folder beside a place, on its file system; removed at the end, or by the next run
-    if this one dies. Raises InputError: the folder cannot be written; it carries `next_step`.
+    """Yield a new empty folder beside a place, on its file system; removed at the end, or by the
+    next run if this one dies. Raises InputError: the folder cannot be written; it carries
+    `next_step`.
     """
     try:
         beside.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +182,7 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
 
 
 def _aside(place: Path) -> Path:
-    """A name beside a folder for what is moved out of it, which nothing has."""
+    """Return a name beside a folder for what is moved out of it, which nothing has."""
     first = place.with_name(f"{place.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}")
     names = (
         first if number == 1 else first.with_name(f"{first.name}-{number}") for number in count(1)

@@ -69,7 +69,7 @@ class Writer:
         self.files: list[EmittedFile] = []
 
     def read(self, path: str) -> bytes:
-        """Bytes of a file that was written."""
+        """Return bytes of a file that was written."""
         return (self.out / path).read_bytes()
 
     def put(
@@ -175,7 +175,8 @@ def emit_tree(
 
 
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
-    """The file without some lines, and with the note that it was changed before its first line.
+    """Return the file without some lines, and with the note that it was changed before its first
+    line.
 
     Of blank lines on both sides of what goes, those after it go too. The path says which comments
     the file's language has.
@@ -223,8 +224,8 @@ def _interface(
     written: Mapping[str, str],
     cache: Cache,
 ) -> Interface:
-    """What command lines and servers take otherwise than upstream's; `written` has the SHA-256 of
-    every module of the tree.
+    """Return what command lines and servers take otherwise than upstream's; `written` has the
+    SHA-256 of every module of the tree.
     """
     upstream = Syntax(modules_of(tree.by_path), tree.read)
     hashes = repr(sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values()))

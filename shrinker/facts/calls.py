@@ -127,7 +127,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
 
 
 def _method(node: ast.Call, scope: ValueScope) -> Value:
-    """A method of a receiver that is not resolved, or of a text."""
+    """Return a method of a receiver that is not resolved, or of a text."""
     if not isinstance(node.func, ast.Attribute):
         return UNKNOWN
     if (fact := scope.environment.called(f".{node.func.attr}")) is not None:
@@ -236,8 +236,8 @@ def named_argument(node: ast.Call, scope: ValueScope) -> Removed | None:
 
 
 def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
-    """Value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a variable
-    that a fact fixes.
+    """Return value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a
+    variable that a fact fixes.
     """
     match node:
         case ast.Call(ast.Attribute(ast.Attribute(attr=name), "get"), []) if (
@@ -262,8 +262,8 @@ def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
 
 
 def _unset_text(node: ast.Call, value: Known) -> Value:
-    """What ``os.getenv("X")`` reads of a variable that a server with any text in it refuses: none,
-    an empty one, the default.
+    """Return what ``os.getenv("X")`` reads of a variable that a server with any text in it refuses:
+    none, an empty one, the default.
 
     ``os.getenv("X") == "reuse"`` is false then, and ``os.getenv("X") is None`` is open.
     """
@@ -276,8 +276,8 @@ def _unset_text(node: ast.Call, value: Known) -> Value:
 
 
 def _text_of_one_off(node: ast.Call, value: Known) -> Value:
-    """What ``os.getenv("X")`` reads of a variable that is off: its truth is open, since "0" is
-    true.
+    """Return what ``os.getenv("X")`` reads of a variable that is off: its truth is open, since "0"
+    is true.
     """
     on = any(
         not isinstance(d, ast.Constant) or d.value in _ON or d.value is True or d.value == 1
@@ -294,7 +294,7 @@ def _defaults(node: ast.Call) -> list[ast.expr]:
 
 
 def is_pure(node: ast.expr, scope: ValueScope) -> bool:
-    """True when evaluating the expression is known to have no side effect (attribute and item
+    """Tell whether evaluating the expression is known to have no side effect (attribute and item
     access count as free of them; see ARCHITECTURE.md). What the facts keep from being evaluated
     does not count.
     """
@@ -316,7 +316,7 @@ def is_pure(node: ast.expr, scope: ValueScope) -> bool:
 
 
 def is_stated_pure(node: ast.Call, scope: ValueScope) -> bool:
-    """True when a rule says that the function, or the method of any receiver, only answers."""
+    """Tell whether a rule says that the function, or the method of any receiver, only answers."""
     if isinstance(node.func, ast.Attribute) and scope.environment.is_pure(f".{node.func.attr}"):
         return True
     function = evaluate(node.func, scope)
@@ -324,7 +324,7 @@ def is_stated_pure(node: ast.Call, scope: ValueScope) -> bool:
 
 
 def _reached(node: ast.BoolOp, scope: ValueScope) -> list[ast.expr]:
-    """Operands up to the first one that ends the chain."""
+    """Return operands up to the first one that ends the chain."""
     for index, operand in enumerate(node.values):
         value = evaluate(operand, scope, condition=True)
         if isinstance(value, Known) and value.truth is isinstance(node.op, ast.Or):
@@ -333,7 +333,7 @@ def _reached(node: ast.BoolOp, scope: ValueScope) -> list[ast.expr]:
 
 
 def _is_pure_call(node: ast.Call, scope: ValueScope) -> bool:
-    """True when the call itself does nothing; its receiver and arguments are other questions."""
+    """Tell whether the call itself does nothing; its receiver and arguments are other questions."""
     environment = scope.environment
     if environment_variable(node, scope) is not None:
         return True

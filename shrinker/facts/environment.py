@@ -96,7 +96,7 @@ class Environment(ClosedWorld):
         return self.resolve(stars[-1].module, name)
 
     def _provides(self, star: Binding, name: str, seen: frozenset[str] = frozenset()) -> bool:
-        """True when a star import may bind the name: `__all__` lists it, or there is none and it
+        """Tell whether a star import may bind the name: `__all__` lists it, or there is none and it
         has no underscore.
         """
         source = self.outlines.get(star.module)
@@ -149,8 +149,8 @@ class Environment(ClosedWorld):
         return isinstance(value, Removed)
 
     def hot_names(self, module: str) -> frozenset[str]:
-        """Module-level names of a module that folding would act on; none for a module outside the
-        tree.
+        """Return module-level names of a module that folding would act on; none for a module
+        outside the tree.
         """
         if module not in self.outlines:
             return frozenset()
@@ -179,7 +179,7 @@ class Environment(ClosedWorld):
             self._interpreting.discard(name)
 
     def _interpret(self, module: str, name: str) -> Value:
-        """Constant result of a short function, its parameters unknown."""
+        """Return constant result of a short function, its parameters unknown."""
         found = self.outlines.get(module)
         bindings = found.names.get(name, ()) if found is not None else ()
         if found is None or not any(

@@ -42,7 +42,7 @@ class ValueScope(ABC):
 
     @abstractmethod
     def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
+        """Return value of a name read at a line."""
 
 
 Evaluator = Callable[[Any, ValueScope, bool], Value]
@@ -54,14 +54,14 @@ evaluates = _EVALUATORS.of
 
 
 def truth(node: ast.expr, scope: ValueScope) -> Known | None:
-    """The truth of an expression in a condition, when the facts decide it."""
+    """Return the truth of an expression in a condition, when the facts decide it."""
     value = evaluate(node, scope, condition=True)
     return value if isinstance(value, Known) else None
 
 
 def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False) -> Value:
-    """Value of an expression in the closed world; as a `condition` only its truth matters (`a and
-    False` is then false whatever `a` is).
+    """Return value of an expression in the closed world; as a `condition` only its truth matters
+    (`a and False` is then false whatever `a` is).
     """
     evaluator = _EVALUATORS.get(node.__class__)
     return UNKNOWN if evaluator is None else evaluator(node, scope, condition)
@@ -146,7 +146,7 @@ def _binary(node: ast.BinOp, scope: ValueScope, condition: bool) -> Value:
 
 
 def only_removed(value: Value) -> Value:
-    """The value where it is something removed; unknown otherwise."""
+    """Return the value where it is something removed; unknown otherwise."""
     return value if isinstance(value, Removed) else UNKNOWN
 
 
@@ -176,8 +176,8 @@ def _removed_part(node: ast.expr, scope: ValueScope) -> Value:
 
 
 def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
-    """What a rule says of a variable or attribute by the name that is written, beside what is found
-    out about it.
+    """Return what a rule says of a variable or attribute by the name that is written, beside what
+    is found out about it.
     """
     qualified = f"{scope.module}.{name}"
     if isinstance(found, Unknown):

@@ -29,7 +29,7 @@ class Known:
         return "true" if self.truth else "false"
 
     def resting(self, rules: frozenset[str]) -> "Known":
-        """The value, where it rests on some more rules."""
+        """Return the value, where it rests on some more rules."""
         return Known(self.value, self.exact, self.rules | rules)
 
 
@@ -99,13 +99,13 @@ class TextDomain:
         )
 
     def starts_never(self, start: str) -> bool:
-        """True when no such text starts so: ``npu:0`` names the same device as ``npu``."""
+        """Tell whether no such text starts so: ``npu:0`` names the same device as ``npu``."""
         if self.only is not None:
             return not any(text.startswith(start) for text in self.only)
         return start in self.never
 
     def and_also(self, other: "TextDomain") -> "TextDomain":
-        """What both say of one thing."""
+        """Return what both say of one thing."""
         bounds = [d.only for d in (self, other) if d.only is not None]
         only = frozenset.intersection(*bounds) if bounds else None
         return TextDomain(self.never | other.never, self.rules | other.rules, only, self.items)
@@ -124,12 +124,15 @@ NO_RULES: frozenset[str] = frozenset()
 
 
 def literal(value: object) -> Known:
-    """A constant that upstream itself wrote."""
+    """Return a constant that upstream itself wrote."""
     return Known(value, True, NO_RULES)
 
 
 def join(values: list[Value]) -> Value:
-    """What a text is that is one of these: never what none of them is. Not known otherwise."""
+    """Return what a text is that is one of these: never what none of them is.
+
+    Not known otherwise.
+    """
     domains = [value for value in values if isinstance(value, TextDomain)]
     plain = [value.value for value in values if isinstance(value, Known) and value.exact]
     if not domains or len(domains) + len(plain) < len(values):

@@ -86,7 +86,7 @@ def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
 
 
 def _unequal(kind: ast.cmpop, rules: frozenset[str]) -> Known:
-    """The answer where one side never equals the other, nor anything in it."""
+    """Return the answer where one side never equals the other, nor anything in it."""
     return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, rules)
 
 
@@ -166,8 +166,8 @@ _PREDICATES = frozenset(
 
 
 def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
-    """True when the value is certainly a bool: comparison operators may return anything, `in` and
-    `is` do not.
+    """Tell whether the value is certainly a bool: comparison operators may return anything, `in`
+    and `is` do not.
     """
     match node:
         case ast.Constant(value=bool()) | ast.UnaryOp(op=ast.Not()):

@@ -102,8 +102,8 @@ class LocalScope(ValueScope):
         return self._memo[name]
 
     def _in_class(self, name: str, line: int) -> Value:
-        """A class body runs once, from top to bottom; a name that it has not bound yet is that of
-        the scope around.
+        """Return a class body runs once, from top to bottom; a name that it has not bound yet is
+        that of the scope around.
         """
         bindings = self.bindings.names[name]
         if any(is_mixed(b, name, line) for b in bindings):
@@ -122,13 +122,13 @@ class Shadowed(ValueScope):
         self._outer, self._values = outer, values
 
     def lookup(self, name: str, line: int) -> Value:
-        """The given value, else that of the scope around."""
+        """Return the given value, else that of the scope around."""
         return self._values[name] if name in self._values else self._outer.lookup(name, line)
 
 
 def around_function(scope: ValueScope) -> ValueScope:
-    """The scope in which a function or comprehension looks up what it does not bind: never that of
-    a class.
+    """Return the scope in which a function or comprehension looks up what it does not bind: never
+    that of a class.
     """
     while isinstance(scope, LocalScope) and scope.is_class:
         scope = scope.outer
@@ -136,7 +136,7 @@ def around_function(scope: ValueScope) -> ValueScope:
 
 
 def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScope:
-    """The scope of a function's body."""
+    """Return the scope of a function's body."""
     outer = around_function(outer)
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
@@ -148,8 +148,8 @@ def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScop
 
 
 def is_mixed(binding: Binding, name: str, line: int) -> bool:
-    """True when the lines do not tell whether a binding runs before a name is read: in a loop, or
-    where it shares its line with other code that reads the name (``flag = True; x = flag``).
+    """Tell whether the lines do not tell whether a binding runs before a name is read: in a loop,
+    or where it shares its line with other code that reads the name (``flag = True; x = flag``).
     """
     if any(guard.kind == "loop" for guard in binding.guards):
         return True
@@ -162,8 +162,8 @@ def is_mixed(binding: Binding, name: str, line: int) -> bool:
 def bound_value(
     scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False
 ) -> Value:
-    """The value that a name has from its bindings: dead ones do not count, doubtful ones make it
-    unknown.
+    """Return the value that a name has from its bindings: dead ones do not count, doubtful ones
+    make it unknown.
     """
     alive = [(b, state) for b in bindings if (state := liveness(scope, b)) is not False]
     if not alive:
@@ -224,7 +224,7 @@ def _binding_value(
 
 
 def _qualified(scope: ValueScope, name: str) -> str:
-    """A definition inside a function is not the module's of the same name."""
+    """Return a definition inside a function is not the module's of the same name."""
     return f"{scope.module}.<local>.{name}" if scope.is_local else f"{scope.module}.{name}"
 
 
@@ -262,7 +262,7 @@ def liveness(scope: ValueScope, binding: Binding) -> bool | None:
 
 
 def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozenset[str]]:
-    """Whether a branch is taken, with the rules by which it, or the other one, is not."""
+    """Tell whether a branch is taken, with the rules by which it, or the other one, is not."""
     if guard.test is not None:
         value = truth(guard.test, scope)
         if value is None or not value.rules:
@@ -285,9 +285,9 @@ def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> frozenset[str
 
 
 def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | None] | None:
-    """The rule by which a `try` fails at once with ImportError and is caught, and the removed thing
-    that is not there: its first statement imports a module that is absent (then nothing is removed)
-    or removed. None when that is not so.
+    """Return the rule by which a `try` fails at once with ImportError and is caught, and the
+    removed thing that is not there: its first statement imports a module that is absent (then
+    nothing is removed) or removed. None when that is not so.
     """
     if not any(map(catches_import_error, node.handlers)):
         return None
@@ -310,7 +310,9 @@ def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | Non
 def removed_names(
     node: Import, source: str, environment: ClosedWorld
 ) -> Iterator[tuple[ast.alias, Removed]]:
-    """Names of an import that are something removed; `source` is the module after ``from``."""
+    """Yield names of an import that are something removed; `source` is the module after
+    ``from``.
+    """
     for alias in node.names:
         value: Value | None
         if isinstance(node, ast.Import):

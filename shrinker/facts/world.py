@@ -43,12 +43,12 @@ class NamePatterns(Generic[Said]):
         return set(self._by_last)
 
     def find(self, name: str) -> Said | None:
-        """What the first pattern says that names exactly `name`."""
+        """Return what the first pattern says that names exactly `name`."""
         found = self.find_all(name)
         return found[0] if found else None
 
     def find_all(self, name: str) -> Sequence[Said]:
-        """What all such patterns say, each once."""
+        """Return what all such patterns say, each once."""
         rows = self._by_last.get(name[name.rfind(".") + 1 :], ())
         if not rows and not self._open:
             # Most names by far.
@@ -202,16 +202,18 @@ class ClosedWorld(ABC):
         return frozenset(named | set(self._variables) | absent | texts | members)
 
     def called(self, name: str) -> Known | None:
-        """The value that a fact gives to a call of this qualified name, or of ``.method``."""
+        """Return the value that a fact gives to a call of this qualified name, or of
+        ``.method``.
+        """
         return self._calls.find(name)
 
     def named(self, name: str) -> Known | None:
-        """The value that a fact gives to this qualified name or ``.attribute``."""
+        """Return the value that a fact gives to this qualified name or ``.attribute``."""
         return self._names.find(name)
 
     def without_objects(self, name: str) -> Known | None:
-        """What a fact says of whether anything is an object of a class; None where no fact says
-        that nothing is.
+        """Return what a fact says of whether anything is an object of a class; None where no fact
+        says that nothing is.
         """
         return self._instances.find(name)
 
@@ -229,8 +231,8 @@ class ClosedWorld(ABC):
         return self._pure.find(method) is True
 
     def domain(self, name: str, kind: str = "names") -> TextDomain | None:
-        """What a name, as it is written, below its module, never is; `kind` is ``names`` (and lists
-        of such texts), ``calls``, ``tables`` or ``registers``.
+        """Return what a name, as it is written, below its module, never is; `kind` is ``names``
+        (and lists of such texts), ``calls``, ``tables`` or ``registers``.
         """
         known = self._said[kind]
         if name not in known:
@@ -240,7 +242,7 @@ class ClosedWorld(ABC):
         return known[name]
 
     def missing_attribute(self, name: str) -> Removed | None:
-        """An attribute of an installed module that is not there on this platform."""
+        """Return an attribute of an installed module that is not there on this platform."""
         rule = self._missing.get(name)
         return (
             None
@@ -249,22 +251,22 @@ class ClosedWorld(ABC):
         )
 
     def removed_definition(self, name: str) -> Removed | None:
-        """A function or class that a rule takes out of a module that stays."""
+        """Return a function or class that a rule takes out of a module that stays."""
         rule = self._definitions.find(name)
         return None if rule is None else Removed(*rule, name)
 
     def variable(self, name: str) -> Known | None:
-        """The value that a fact gives to an environment variable."""
+        """Return the value that a fact gives to an environment variable."""
         return self._variables.get(name)
 
     def is_absent(self, module: str) -> str | None:
-        """Rule that says this module outside the tree is not installed."""
+        """Return rule that says this module outside the tree is not installed."""
         while module and module not in self._absent:
             module = module.rpartition(".")[0]
         return self._absent.get(module)
 
     def defaults_in(self, module: str) -> tuple[Default, ...]:
-        """The rules that say what takes over from a default of a module."""
+        """Return the rules that say what takes over from a default of a module."""
         return tuple(
             r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where)
         )
@@ -280,8 +282,8 @@ class ClosedWorld(ABC):
         )
 
     def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
-        """The rules that have functions of a module look at an argument, but for what upstream does
-        not know.
+        """Return the rules that have functions of a module look at an argument, but for what
+        upstream does not know.
         """
         asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
         known = (rule for rule in asked if rule.id not in self._unknown)
@@ -290,18 +292,18 @@ class ClosedWorld(ABC):
         )
 
     def guards_of(self, module: str) -> tuple[Guard, ...]:
-        """The rules that guard what is imported in a module."""
+        """Return the rules that guard what is imported in a module."""
         return tuple(rule for rule in self.rules.guards if rule.module == module)
 
     def registries_in(self, module: str) -> tuple[Registry, ...]:
-        """The rules about tables of which rows are written in a module."""
+        """Return the rules about tables of which rows are written in a module."""
         return tuple(
             rule for rule in self.rules.registries if any_module_matches(rule.modules, module)
         )
 
     def only_when_asked(self, name: str) -> bool:
-        """True when a rule says that uses of this removed name only run when its feature is asked
-        for.
+        """Tell whether a rule says that uses of this removed name only run when its feature is
+        asked for.
         """
         return any(
             name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked
@@ -320,15 +322,15 @@ class ClosedWorld(ABC):
         return bool(self._frame_readers)
 
     def outline_of(self, module: str) -> Outline | None:
-        """The outline of a module; None for a module without one."""
+        """Return the outline of a module; None for a module without one."""
         return self.outlines.get(module)
 
     def removed_member(self, name: str) -> Removed | None:
-        """A member of an enumeration that no value of the closed world equals."""
+        """Return a member of an enumeration that no value of the closed world equals."""
         return self._members.get(name)
 
     def removed_module(self, module: str) -> Removed | None:
-        """The `remove` rule that takes a module of the tree, if one does."""
+        """Return the `remove` rule that takes a module of the tree, if one does."""
         if module not in self._removed:
             stays = (
                 module not in self.modules
@@ -360,7 +362,7 @@ class ClosedWorld(ABC):
         return self._by_name[module]
 
     def named_by_string(self, text: object) -> Removed | None:
-        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+        """Return the removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
         if not isinstance(text, str) or not text.startswith("sglang."):
             return None
         dotted = text.replace(":", ".")
@@ -370,12 +372,12 @@ class ClosedWorld(ABC):
 
     @abstractmethod
     def resolve(self, module: str, name: str) -> Value:
-        """What `name` is in `module` once that module is imported."""
+        """Return what `name` is in `module` once that module is imported."""
 
     @abstractmethod
     def interpret(self, name: str) -> Value:
-        """Constant result of a short function of the tree; UNKNOWN when it has none, and for one
-        that asks for itself.
+        """Return constant result of a short function of the tree; UNKNOWN when it has none, and for
+        one that asks for itself.
         """
 
 

@@ -47,8 +47,8 @@ def _without(
     is_dead: Callable[[ast.stmt, _Around, bool], bool],
     around: _Around = _Around(),
 ) -> list[ast.stmt]:
-    """What is left of a block of the module level; `is_dead` is told of the last statement that is
-    left of a branch.
+    """Return what is left of a block of the module level; `is_dead` is told of the last statement
+    that is left of a branch.
     """
     kept: list[ast.stmt] = []
     for index, node in enumerate(body):
@@ -194,7 +194,7 @@ def _keep_import(
 
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
-    """Rules that make every use of an imported name foldable: a predicate or a flag."""
+    """Return rules that make every use of an imported name foldable: a predicate or a flag."""
     value = context.environment.resolve(source, name)
     if isinstance(value, Ref):
         called = context.environment.called(value.name)
@@ -229,7 +229,7 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
 
 
 def _named_value(node: ast.stmt) -> tuple[str, ast.expr | None]:
-    """The name that an assignment without an annotation binds alone, and its value."""
+    """Return the name that an assignment without an annotation binds alone, and its value."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return name, value
@@ -255,7 +255,7 @@ def drop_unused_locals(tree: ast.Module, context: Context) -> None:
 
 
 def _local_reads(function: Function) -> set[str]:
-    """Names that a function may read."""
+    """Return names that a function may read."""
     names = reads_in(function)
     for statement in statements(function):
         match statement:

@@ -37,7 +37,7 @@ class LeavesWhole(Exception):
 
 
 def filled(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The block, or a `pass` in the place of an emptied one.
+    """Return the block, or a `pass` in the place of an emptied one.
 
     Position 0: written by `emit`, not found in the source.
     """
@@ -123,12 +123,12 @@ class Context:
         return bool(self._hot)
 
     def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
-        """True when a line of the node holds a word that the facts may decide."""
+        """Tell whether a line of the node holds a word that the facts may decide."""
         return meets(self._hot, node)
 
     def is_edited(self, node: ast.stmt) -> bool:
-        """True when an edit so far stands within the statement: code that folding has not touched
-        is upstream's own.
+        """Tell whether an edit so far stands within the statement: code that folding has not
+        touched is upstream's own.
         """
         if len(self._edited) != len(self.edits):
             self._edited = sorted(edit.span.line for edit in self.edits)
@@ -139,7 +139,7 @@ class Context:
         return meets(self.source.holding(words), node)
 
     def as_written(self, node: _Statement) -> _Statement:
-        """A statement as upstream wrote it, whatever was folded in it."""
+        """Return a statement as upstream wrote it, whatever was folded in it."""
         # Rare, and cheaper than to copy every function first.
         written = statements(ast.parse(self.source.text))
         found = next(
@@ -151,7 +151,7 @@ class Context:
         return found
 
     def literals(self) -> set[Span]:
-        """Where folding wrote a literal."""
+        """Return where folding wrote a literal."""
         return {edit.span for edit in self.edits if isinstance(edit, Literal)}
 
     @property
@@ -160,8 +160,8 @@ class Context:
         return self.bodies[-1][0] if self.bodies else None
 
     def is_named_beside(self, node: Definition) -> bool:
-        """True when the name of a definition stands anywhere else: in this file, or in an import of
-        another one.
+        """Tell whether the name of a definition stands anywhere else: in this file, or in an import
+        of another one.
         """
         world = self.environment
         if (
@@ -174,7 +174,7 @@ class Context:
         return any(line not in own for line in self.source.holding((node.name,)))
 
     def text(self, node: Placed) -> str:
-        """The node as upstream wrote it, on one line."""
+        """Return the node as upstream wrote it, on one line."""
         encoded = [
             row.encode()
             for row in self.source.rows[node.lineno - 1 : node.end_lineno or node.lineno]
@@ -186,7 +186,7 @@ class Context:
         return one_line(b" ".join(encoded).decode("utf-8", "replace"), _TEXT_LIMIT)
 
     def is_elif(self, node: ast.If) -> bool:
-        """True when the statement is an `elif` arm in the source."""
+        """Tell whether the statement is an `elif` arm in the source."""
         return is_elif(self.source.rows, node)
 
     def decide(
@@ -247,8 +247,8 @@ class Context:
     def raises(
         self, body: list[ast.stmt], kind: str, rule: str, text: str, error: str = "RuntimeError"
     ) -> list[ast.stmt]:
-        """The named error in the place of some statements, after which nothing follows in their
-        block.
+        """Return the named error in the place of some statements, after which nothing follows in
+        their block.
         """
         self.edits.append(Raise(span(body[0]), text, error))
         self.decide(body[0], kind, {rule}, "raises", extent(body))

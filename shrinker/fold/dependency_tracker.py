@@ -65,7 +65,7 @@ class Answers:
         """What stands for all words of a set."""
 
     def text(self, question: Question) -> str:
-        """A question and its answer, equal for equal ones in every process."""
+        """Return a question and its answer, equal for equal ones in every process."""
         if question not in self._known:
             self._known[question] = f"{canonical(question)} {self._ask(question)}"
         return self._known[question]
@@ -76,7 +76,7 @@ class Answers:
             self._known[question] = f"{canonical(question)} {canonical(answer)}"
 
     def digest(self, questions: Iterable[Question]) -> bytes:
-        """One hash over all questions, in their order, and their answers."""
+        """Return one hash over all questions, in their order, and their answers."""
         return digest_of(map(self.text, questions))
 
     def _ask(self, question: Question) -> str:
@@ -104,13 +104,13 @@ class RecordingEnvironment:
         """Questions in their order, with the answers."""
 
     def recorded(self, packed: bytes) -> Recorded:
-        """A result with what was asked for it, in order, each question once."""
+        """Return a result with what was asked for it, in order, each question once."""
         questions = tuple(self._asked)
         return Recorded(questions, self._answers.digest(questions), packed)
 
     def outline_of(self, module: str) -> Outline | None:
-        """The outline of a module, which depends on the whole of it; that of the module itself is
-        part of its text.
+        """Return the outline of a module, which depends on the whole of it; that of the module
+        itself is part of its text.
         """
         if module != self._module:
             self._asked["outline_of", module] = None
@@ -162,8 +162,8 @@ class _Members:
 
 
 def canonical(value: object) -> str:
-    """A text that two values share exactly when they are of one type and equal, whatever the hash
-    order. Raises TypeError: a kind of value that is not known here.
+    """Return a text that two values share exactly when they are of one type and equal, whatever the
+    hash order. Raises TypeError: a kind of value that is not known here.
     """
     if isinstance(value, Ref):
         # The answer to most questions.

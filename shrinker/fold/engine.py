@@ -82,7 +82,7 @@ class FoldEngine:
         return [self.folded[p] for p in paths]
 
     def _recall(self, paths: Iterable[str]) -> tuple[dict[str, FoldedModule], list[Wanted]]:
-        """Modules that an earlier run folded, and the others."""
+        """Return modules that an earlier run folded, and the others."""
         world, inputs = self._world(), {path: self._input(path) for path in paths}
         found: dict[str, FoldedModule] = {}
         if isinstance(world, Answers):
@@ -98,7 +98,7 @@ class FoldEngine:
         return f"{path} {self.tree.by_path[path].sha256} {canonical(self._refinement(path))}"
 
     def _world(self) -> World:
-        """The closed world; its answers, where later runs are to know what was asked."""
+        """Return the closed world; its answers, where later runs are to know what was asked."""
         if not self._cache.enabled:
             return self.environment
         if self._answers is None or self._answers.environment is not self.environment:
@@ -151,13 +151,15 @@ class FoldEngine:
                 self.folded.pop(path, None)
 
     def whole(self, paths: Iterable[str]) -> Iterable[FoldedModule]:
-        """Modules folded with what is known of them, with nothing dropped that nothing reachable
-        names.
+        """Return modules folded with what is known of them, with nothing dropped that nothing
+        reachable names.
         """
         return self.refold({p: _undropped(self.refinements[p]) for p in paths})
 
     def restore(self, before: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
-        """Modules of which more was found out than was known before, folded with that alone."""
+        """Return modules of which more was found out than was known before, folded with
+        that alone.
+        """
         known = {path: before.get(path, NOTHING) for path in self.refinements}
         more = (
             path for path, facts in self.refinements.items() if _undropped(facts) != known[path]
@@ -165,7 +167,7 @@ class FoldEngine:
         return self.refold({path: known[path] for path in more})
 
     def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
-        """Modules folded with what propagation found out, by path."""
+        """Return modules folded with what propagation found out, by path."""
         self.refinements.update(facts)
         for path in facts:
             self.folded.pop(path, None)
@@ -204,7 +206,7 @@ class FoldEngine:
         return True
 
     def world_with(self, rescued: frozenset[str]) -> Environment:
-        """The closed world in which these modules stay."""
+        """Return the closed world in which these modules stay."""
         before = self.environment
         paths = modules_of(self.tree.by_path)
         fresh = sorted(name for name in rescued - before.rescued if name in paths)
@@ -222,7 +224,7 @@ def _undropped(facts: Refinement) -> Refinement:
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
-    """True when a name that the module imports came from one of these modules, through whatever
+    """Tell whether a name that the module imports came from one of these modules, through whatever
     re-exports.
     """
     if (known := before.outlines.get(module.module)) is None:

@@ -28,7 +28,7 @@ def is_export(node: ast.stmt) -> bool:
 
 
 def exported(tree: ast.Module) -> set[str]:
-    """Names in ``__all__``, as far as they are spelled out."""
+    """Return names in ``__all__``, as far as they are spelled out."""
     values = (
         node.value
         for node in tree.body
@@ -88,7 +88,7 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
-    """Each text among some nodes, with its node."""
+    """Return each text among some nodes, with its node."""
     return [
         (node.value, node)
         for node in nodes
@@ -97,7 +97,7 @@ def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
 
 
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, list[ast.expr]]]:
-    """Each name that is spelled out, with its place and all that stand beside it."""
+    """Yield each name that is spelled out, with its place and all that stand beside it."""
     replaced = replaced_names(tree)
     for node in tree.body:
         listed = is_export(node) or (
@@ -109,7 +109,7 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, list[ast.expr]
 
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
-    """Names whose entry can be deleted, with its place."""
+    """Return names whose entry can be deleted, with its place."""
     return tuple((name, span(item)) for name, item, _ in _items(tree))
 
 
@@ -149,6 +149,6 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
 
 
 def _removed(row: ast.expr, loop: ast.For, context: Context) -> Removed | None:
-    """The removed module that the loop would import for a row."""
+    """Return the removed module that the loop would import for a row."""
     names = imported_for(row, loop, context.module, context.package)
     return next(filter(None, map(context.environment.removed_module, names)), None)

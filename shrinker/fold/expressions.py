@@ -30,7 +30,7 @@ class ExpressionFolder:
         self.scope = scope
 
     def fold(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
-        """The folded expression; edits and decisions go to the context.
+        """Return the folded expression; edits and decisions go to the context.
 
         Raises EvaluatesRemoved: evaluating it touches a removed name.
         """
@@ -52,7 +52,8 @@ class ExpressionFolder:
     # Names, attributes and calls that have a value
 
     def literal(self, node: ast.expr, value: Value) -> ast.expr | None:
-        """The literal in the place of an expression of this value; None when it cannot be written.
+        """Return the literal in the place of an expression of this value; None when it cannot be
+        written.
 
         Raises EvaluatesRemoved: the value is something removed.
         """
@@ -66,7 +67,7 @@ class ExpressionFolder:
         return None
 
     def valued(self, node: ast.expr) -> ast.expr | None:
-        """The literal in the place of an expression; None when it cannot be written.
+        """Return the literal in the place of an expression; None when it cannot be written.
 
         Removed operands are handled where they stand.
         """
@@ -106,13 +107,13 @@ class ExpressionFolder:
         return self.fold(node)
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
-        """The bool in the place of an expression that a rule decides."""
+        """Return the bool in the place of an expression that a rule decides."""
         known = Known(value, True, frozenset({rule}))
         return self._write(node, known, kind, known.outcome)
 
     def _write(self, node: ast.expr, value: Known, kind: str, outcome: str) -> ast.Constant:
-        """The literal in the place of an expression; what is decided still knows the rules that it
-        rests on.
+        """Return the literal in the place of an expression; what is decided still knows the rules
+        that it rests on.
         """
         self.context.forget(node)
         self.context.edits.append(Literal(span(node), repr(value.value)))
@@ -122,16 +123,18 @@ class ExpressionFolder:
         return constant
 
     def decided(self, node: ast.expr) -> Known | None:
-        """What the facts say of an expression as a condition, where asking it does nothing else."""
+        """Return what the facts say of an expression as a condition, where asking it does nothing
+        else.
+        """
         value = truth(node, self.scope)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
     def tested(
         self, node: ast.expr, fold: Callable[..., ast.expr] | None = None
     ) -> tuple[ast.expr, Known | None]:
-        """A condition, and what the facts say of it, or of what folding left of it, where asking it
-        does nothing else; `fold` folds it where nothing is said of the whole, by default as what is
-        evaluated for certain.
+        """Return a condition, and what the facts say of it, or of what folding left of it, where
+        asking it does nothing else; `fold` folds it where nothing is said of the whole, by default
+        as what is evaluated for certain.
         """
         value, left = self.decided(node), node
         if value is None:

@@ -21,7 +21,7 @@ _NO_PROGRAM = re.compile(
 
 
 def message(removed: Removed) -> str:
-    """Text of the named error that takes the place of a removed feature."""
+    """Return text of the named error that takes the place of a removed feature."""
     return (
         f"{_FIRST}{removed.name} is not part of this server ({removed.feature}, removed by rule "
         f"{removed.rule}). "
@@ -30,8 +30,8 @@ def message(removed: Removed) -> str:
 
 
 def no_program(module: str) -> str:
-    """Text of the named error in a module that stays for what it defines, where upstream runs it as
-    a program.
+    """Return text of the named error in a module that stays for what it defines, where upstream
+    runs it as a program.
     """
     return (
         f"{_FIRST}the program {module} is not part of this server (unreachable: no root runs it). "

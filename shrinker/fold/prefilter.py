@@ -94,7 +94,7 @@ def _hot_functions(tree: ast.Module, context: Context) -> Iterator[Function]:
 
 
 def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> bool:
-    """True when the facts may say something about what a binding gives, or about whether it is
+    """Tell whether the facts may say something about what a binding gives, or about whether it is
     reached.
     """
     if binding.kind in ("from", "module"):

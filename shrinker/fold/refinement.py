@@ -177,8 +177,8 @@ def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
 
 
 def _refuse(node: ast.If, context: Context) -> ast.If:
-    """The named error for what would run as a program: without it, running the module would do
-    nothing and say nothing.
+    """Return the named error for what would run as a program: without it, running the module would
+    do nothing and say nothing.
     """
     _forget(node, context)
     context.forget(*node.body)

@@ -53,7 +53,7 @@ class StatementFolder:
         """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
-        """The folded block; may be empty.
+        """Return the folded block; may be empty.
 
         Nothing removed is raised out of it, and after LeavesWhole nothing of the context counts.
         """
@@ -160,8 +160,8 @@ class StatementFolder:
         return False
 
     def raises(self, body: Body, removed: Removed, kind: str = "use") -> Body:
-        """The named error in the place of some statements, after which nothing follows in their
-        block.
+        """Return the named error in the place of some statements, after which nothing follows in
+        their block.
         """
         self.context.forget(*body)
         return self.context.raises(body, kind, removed.rule, message(removed), removed.error)
@@ -216,8 +216,8 @@ def _fold_parts(folder: StatementFolder, node: ast.stmt) -> Folded:
 
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
-    """True when the first thing that a statement does, beside reading, is to fail for what is not
-    installed.
+    """Tell whether the first thing that a statement does, beside reading, is to fail for what is
+    not installed.
     """
     if isinstance(node, Import):
         return True
@@ -233,7 +233,7 @@ def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
 
 
 def reads_surely(node: ast.stmt, name: str) -> bool:
-    """True when running a statement cannot but read a name, whatever else it does before."""
+    """Tell whether running a statement cannot but read a name, whatever else it does before."""
     if (
         isinstance(node, ast.AugAssign)
         and isinstance(node.target, ast.Name)

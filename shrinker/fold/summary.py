@@ -88,7 +88,7 @@ class _Nodes:
         """Strings, but for those that are part of another one or stand alone."""
 
     def of(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        """All nodes of some classes, in no particular order."""
+        """Return all nodes of some classes, in no particular order."""
         return chain.from_iterable(self._nodes[kind] for kind in kinds)
 
 
@@ -97,7 +97,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
-    """What the folded tree names, in source order, as fields of `FoldedModule`."""
+    """Return what the folded tree names, in source order, as fields of `FoldedModule`."""
     nodes = _Nodes(tree)
     unroller = Unroller(tree, nodes.of(ast.For), context.module, context.package)
     strings, own = _rows(nodes, unroller, context.environment.registries_in(context.module))
@@ -128,8 +128,8 @@ def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
 def _rows(
     nodes: _Nodes, unroller: Unroller, rules: Iterable[Registry]
 ) -> tuple[set[StringSite], set[ast.AST]]:
-    """Targets of the rows of tables with their keys, and the nodes of both, which name nothing by
-    themselves.
+    """Return targets of the rows of tables with their keys, and the nodes of both, which name
+    nothing by themselves.
     """
     sites: set[StringSite] = set()
     own: set[ast.AST] = set()
@@ -197,7 +197,7 @@ def _computed_strings(nodes: _Nodes, unroller: Unroller) -> Iterator[tuple[ast.e
 
 
 def _files_beside(nodes: _Nodes, context: Context) -> Iterator[tuple[ast.expr, str]]:
-    """Files that are named after the module: `Path(__file__).with_suffix(".sql")`,
+    """Yield files that are named after the module: `Path(__file__).with_suffix(".sql")`,
     `__file__.replace(".py", ".json")`.
     """
     stem = "__init__" if context.package == context.module else context.module.rpartition(".")[2]
@@ -213,8 +213,8 @@ def _files_beside(nodes: _Nodes, context: Context) -> Iterator[tuple[ast.expr, s
 
 
 def _imported_by_texts(nodes: _Nodes) -> Iterator[tuple[ast.expr, str]]:
-    """Modules of the tree that a text imports, for a program that runs it: `"from sglang.tasks
-    import run"`.
+    """Yield modules of the tree that a text imports, for a program that runs it: `"from
+    sglang.tasks import run"`.
     """
     for node in nodes.texts:
         if "import" in node.value and PACKAGE in node.value:
@@ -241,7 +241,7 @@ def _replaces_itself(node: ast.Subscript) -> bool:
 
 
 def _exports_found(nodes: _Nodes, context: Context) -> Iterator[DynamicSite]:
-    """A package whose `__all__` is computed from what lies in its folder."""
+    """Yield a package whose `__all__` is computed from what lies in its folder."""
     for node in nodes.of(ast.Assign, ast.AugAssign):
         calls = {last_name(part.func) for part in walk(node) if isinstance(part, ast.Call)}
         if is_export(node) and not _LISTS_FOLDERS.isdisjoint(calls):
@@ -250,8 +250,8 @@ def _exports_found(nodes: _Nodes, context: Context) -> Iterator[DynamicSite]:
 
 
 def pattern_of(node: ast.AST) -> str:
-    """The text of a string expression, each computed part written ``*``; that alone where nothing
-    of it is known.
+    """Return the text of a string expression, each computed part written ``*``; that alone where
+    nothing of it is known.
     """
     match node:
         case ast.Constant(value=str() as text):
@@ -307,7 +307,7 @@ def _spelled_out(node: ast.expr, context: Context) -> ast.expr:
 
 
 def _asked_module(call: ast.Call, nodes: _Nodes, context: Context) -> ast.expr | None:
-    """The expression of the module or package that a dynamic import or a walk asks for.
+    """Return the expression of the module or package that a dynamic import or a walk asks for.
 
     `import_module("." + name, __package__)` asks for what `__package__ + "." + name` names, and
     `iter_modules(plugins.__path__)` for the package that `plugins` is.
@@ -386,7 +386,7 @@ def _defines(body: Iterable[ast.stmt]) -> Iterator[tuple[str, int]]:
 
 
 def _harvest(nodes: _Nodes, context: Context) -> ModuleSummary:
-    """The words of the folded module, and its attributes."""
+    """Return the words of the folded module, and its attributes."""
     spoken, texts = _spoken(nodes)
     stores = _attribute_stores(nodes)
     fields, decided = _class_fields(nodes.tree, stores, context.literals())
@@ -412,12 +412,12 @@ def _harvest(nodes: _Nodes, context: Context) -> ModuleSummary:
 
 @lru_cache(maxsize=1 << 16)
 def _said(text: str) -> tuple[str, ...]:
-    """Words of a string."""
+    """Return words of a string."""
     return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
 
 
 def _spoken(nodes: _Nodes) -> tuple[set[str], set[str]]:
-    """Words that a module mentions, and its strings that are a name or end in one."""
+    """Return words that a module mentions, and its strings that are a name or end in one."""
     found: set[str] = {
         node.id for node in nodes.of(ast.Name) if node.ctx.__class__ is not ast.Store
     }
@@ -447,7 +447,7 @@ def _spoken(nodes: _Nodes) -> tuple[set[str], set[str]]:
 
 
 def _attribute_stores(nodes: _Nodes) -> set[Store]:
-    """Attributes that are given a value."""
+    """Return attributes that are given a value."""
     given = [(target, node.value) for node in nodes.of(ast.Assign) for target in node.targets]
     given += [(node.target, node.value) for node in nodes.of(ast.AnnAssign)]
     alone = {target: value for target, value in given if isinstance(target, ast.Attribute)}
@@ -468,8 +468,8 @@ def _literal(value: ast.expr | None) -> str:
 def _class_fields(
     tree: ast.Module, stores: set[Store], literals: set[Span]
 ) -> tuple[set[tuple[str, str]], set[str]]:
-    """Attributes that classes set for certain, and those that folding gave a literal; class bodies
-    add to `stores`.
+    """Return attributes that classes set for certain, and those that folding gave a literal; class
+    bodies add to `stores`.
     """
     fields: set[tuple[str, str]] = set()
     decided: set[str] = set()

@@ -90,7 +90,7 @@ class FoldWorkers:
 
 
 def chunks(tree: UpstreamTree, wanted: Iterable[Wanted], limit: int) -> Iterator[list[Wanted]]:
-    """Modules in groups of about `limit` bytes, larger files first."""
+    """Yield modules in groups of about `limit` bytes, larger files first."""
     group: list[Wanted] = []
     size = 0
     for path, refinement in sorted(wanted, key=lambda item: (-tree.by_path[item[0]].size, item[0])):

@@ -29,7 +29,7 @@ in the module.
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
-    """The lines that the rules ask for in this file, before it is folded.
+    """Return the lines that the rules ask for in this file, before it is folded.
 
     A function that has no such parameter, or is written on one line, is listed as uncertain; an
     optional rule that names another parameter speaks of another release. A module in which nothing
@@ -91,8 +91,8 @@ def _missing(context: Context, line: int, what: str) -> None:
 
 
 def _head(node: ast.Module | Function) -> int:
-    """Number of statements that nothing may stand before: the docstring, and imports from the
-    future.
+    """Return number of statements that nothing may stand before: the docstring, and imports from
+    the future.
     """
     index = int(ast.get_docstring(node, clean=False) is not None)
     return index + len(
@@ -101,8 +101,8 @@ def _head(node: ast.Module | Function) -> int:
 
 
 def _place(node: ast.Module | Function, context: Context) -> Span | None:
-    """The first statement before which a line may stand; None where there is none, or something
-    stands before it on its line.
+    """Return the first statement before which a line may stand; None where there is none, or
+    something stands before it on its line.
     """
     if (index := _head(node)) >= len(node.body):
         return None
@@ -131,7 +131,7 @@ def replace_defaults(tree: ast.Module, context: Context) -> None:
 
 
 def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
-    """Texts that code of this definition, and of no definition in it, assigns, returns or
+    """Yield texts that code of this definition, and of no definition in it, assigns, returns or
     hands on.
     """
     arguments = None if isinstance(definition, ast.ClassDef) else definition.args

@@ -112,7 +112,7 @@ class _Steps:
         return FileGraph(self.run.tree, self.run.rules)
 
     def analysis(self) -> Analysis:
-        """All steps in their order."""
+        """Return all steps in their order."""
         run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
             environment = build_environment(
@@ -168,8 +168,8 @@ class _Steps:
         return graph, folded
 
     def _settled(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        """The files that are kept, once no removed module must stay and every import is there that
-        must run.
+        """Return the files that are kept, once no removed module must stay and every import is
+        there that must run.
         """
         while True:
             graph, folded = self._graph(engine)

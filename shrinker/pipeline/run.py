@@ -51,7 +51,7 @@ class Told(Progress):
 
 @contextmanager
 def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
-    """A phase: its name is told, its seconds are added to `timings`, also where it fails.
+    """Yield a phase: its name is told, its seconds are added to `timings`, also where it fails.
 
     Those of a phase within it count there alone, so that all together are the time that passed.
     """
@@ -123,7 +123,7 @@ class Run:
     """Whether reports will say why a symbol stays; without them nothing looks for it."""
 
     def timed(self, phase: str) -> AbstractContextManager[None]:
-        """A phase, see the function of this name."""
+        """Return a phase, see the function of this name."""
         return timed(phase, self.timings, self.progress)
 
 

@@ -30,7 +30,7 @@ _GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads 
 
 
 def is_pinned(manifest: Manifest) -> bool:
-    """Whether somebody answers for this upstream: then nothing about it is open."""
+    """Tell whether somebody answers for this upstream: then nothing about it is open."""
     return load_pins(project_folder()).is_pinned(manifest.upstream)
 
 
@@ -116,14 +116,16 @@ def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> E
 
 
 def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
-    """How a lock differs from what a run made."""
+    """Return how a lock differs from what a run made."""
     if not lock.is_file():
         return [Finding("lock", str(lock), 0, "there is no lock to compare with")]
     return compare(read_manifest(lock), manifest)
 
 
 def compare(lock: Manifest, manifest: Manifest) -> list[Finding]:
-    """What differs between the recorded manifest and a new one, the cause before its effects."""
+    """Return what differs between the recorded manifest and a new one, the cause before its
+    effects.
+    """
     causes = (
         ("tool version", lock.tool_version, manifest.tool_version),
         ("profile", lock.profile, manifest.profile),

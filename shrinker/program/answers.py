@@ -46,7 +46,7 @@ class SavedRun:
         return load_symbols(self.graph.with_name(SYMBOLS))
 
     def names(self) -> Iterator[str]:
-        """Names of everything of which the run knows."""
+        """Yield names of everything of which the run knows."""
         yield from (unit.name for unit in self.symbols.units)
         yield from self.files.names()
         yield from self.data.get("whys", ())
@@ -56,7 +56,8 @@ class SavedRun:
 
 
 def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Removed]:
-    """What became of everything that a query names; nothing where there is nothing of that name.
+    """Return what became of everything that a query names; nothing where there is nothing of that
+    name.
 
     Raises InputError: it names several things, or a line in which nothing stands. A query is a
     module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending
@@ -94,7 +95,7 @@ def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
-    """What removed something; arguments as of `ask`.
+    """Return what removed something; arguments as of `ask`.
 
     Raises InputError when nothing removed has that name.
     """
@@ -110,7 +111,7 @@ def _known(run: SavedRun, query: str, every: bool = False) -> list[Chain | Remov
 
 
 def unknown(name: str, known: Iterable[str]) -> InputError:
-    """An error that names what is near: by its last part first, and then as a whole."""
+    """Return an error that names what is near: by its last part first, and then as a whole."""
     dotted = not name.startswith(("/", "--"))
 
     def last(one: str) -> str:
@@ -138,9 +139,9 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, kept or `live=False` of kept modules and not kept, for a
-    spot check: each a question for `why` or `why_not`; all where there are fewer. The same seed
-    draws the same names. Raises InputError when the saved search is not there.
+    """Return names of symbols drawn at random, kept or `live=False` of kept modules and not kept,
+    for a spot check: each a question for `why` or `why_not`; all where there are fewer. The same
+    seed draws the same names. Raises InputError when the saved search is not there.
     """
     if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")

@@ -54,7 +54,7 @@ def around(decisions: Iterable[Decision], line: int) -> Decision | None:
 
 
 def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The decision that removed a line: around it, or else the last at or above it."""
+    """Return the decision that removed a line: around it, or else the last at or above it."""
     above = (d for d in reversed(decisions) if d.line <= line)
     return around(decisions, line) or max(above, key=lambda d: d.line, default=None)
 
@@ -71,12 +71,12 @@ def looking(folded: Folded) -> frozenset[str]:
 
 
 def told(decision: Decision) -> str:
-    """A decision in words."""
+    """Return a decision in words."""
     return f"`{decision.text}` is {decision.outcome} (line {decision.line})"
 
 
 def folded_away(module: FoldedModule, line: int) -> str:
-    """What became of a line of a module that folding took."""
+    """Return what became of a line of a module that folding took."""
     near = deciding(module.decisions, line)
     return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
 
@@ -89,9 +89,9 @@ def rule_of(
     removed: Mapping[str, Removal],
     word: str = "",
 ) -> str:
-    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty
-    when nothing was decided there. Of several decisions on these lines one that speaks of the word
-    is meant.
+    """Return the rule by which what stands at some lines, from 1, went, or several joined by ``+``;
+    empty when nothing was decided there. Of several decisions on these lines one that speaks of the
+    word is meant.
     """
     if path in removed:
         return removed[path].rule

@@ -79,15 +79,15 @@ class _Code:
             self.imports[f"{dotted}.{name}"].add(place)
 
     def users(self, module: str) -> set[Site]:
-        """Places that import a module, or something in it."""
+        """Return places that import a module, or something in it."""
         found = [places for dotted, places in self.imports.items() if _is_in(module, dotted)]
         # `import a` and then `a.b`: which part it reads is not known.
         found += [places for dotted, places in self._bare.items() if _is_in(dotted, module)]
         return set().union(*found)
 
     def named(self, name: str, modules: Iterable[str]) -> set[Site]:
-        """Places of strings that are a distribution's name, or that of a module that it installs:
-        it may be imported, or looked for, by that.
+        """Return places of strings that are a distribution's name, or that of a module that it
+        installs: it may be imported, or looked for, by that.
         """
         texts = {
             *self._names.get(name, ()),
@@ -96,7 +96,7 @@ class _Code:
         return {place for text in texts for place in self._strings[text]}
 
     def starting(self, command: str) -> set[Site]:
-        """Places that may run a program; a computed command line is no string that folding
+        """Return places that may run a program; a computed command line is no string that folding
         remembers, its words are.
         """
         words = set(re.findall(r"[A-Za-z_]\w*", command))
@@ -174,8 +174,8 @@ def decide_distributions(
 
 
 def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
-    """The graph, with the distributions that stay only because nothing is known of them in its
-    uncertain list.
+    """Return the graph, with the distributions that stay only because nothing is known of them in
+    its uncertain list.
     """
     uncertain = (row for row in distributions.rows if row.state == "uncertain")
     doubts = (Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}") for row in uncertain)
@@ -185,7 +185,7 @@ def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
 def _decide(
     name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code
 ) -> Distribution:
-    """The answer without what others load, and what strings name."""
+    """Return the answer without what others load, and what strings name."""
     # Upstream may write the name in any way that the index takes for the same.
     same = (top for top in {*code.anywhere, *code.imported} if distribution_name(top) == name)
     installs = rule.imports if rule is not None and rule.imports else tuple(sorted(same))

@@ -32,7 +32,7 @@ class Found:
 
 
 def suffix(path: str) -> str:
-    """Text after the last dot of the base name, lower case, ``""`` where there is none."""
+    """Return text after the last dot of the base name, lower case, ``""`` where there is none."""
     base = path.rpartition("/")[2]
     return base.rpartition(".")[2].lower() if "." in base else ""
 
@@ -43,8 +43,8 @@ def module_node(dotted: str) -> str:
 
 
 def distribution_name(name: str) -> str:
-    """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded
-    for it.
+    """Return the name of a distribution in the form that the index compares (PEP 503); nothing is
+    loaded for it.
     """
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -105,8 +105,8 @@ class ModuleIndex:
         return name, dotted[len(name) :].removeprefix(".")
 
     def nodes(self, dotted: str) -> Iterator[tuple[str, str]]:
-        """What is loaded when exactly this name is: node ids, each with the kind of its edge where
-        that is none of the caller's.
+        """Yield what is loaded when exactly this name is: node ids, each with the kind of its edge
+        where that is none of the caller's.
 
         Of a module its own node, since the search adds the packages above it; of a compiled one its
         file and the nearest package; of a namespace package, which runs no code, the nearest
@@ -121,7 +121,7 @@ class ModuleIndex:
             yield from ((module_node(parent), "package") for parent in [*self.parents(dotted)][:1])
 
     def parents(self, dotted: str) -> Iterator[str]:
-        """Packages above that have an ``__init__``, nearest first."""
+        """Return packages above that have an ``__init__``, nearest first."""
         return (name for name in enclosing(dotted) if name in self.paths)
 
 
@@ -131,8 +131,8 @@ def by_base(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
-    """The candidates below `folder`, else below its parent, and so on upwards: the folder at which
-    some were found (empty when none is) and those found, in their order.
+    """Return the candidates below `folder`, else below its parent, and so on upwards: the folder at
+    which some were found (empty when none is) and those found, in their order.
     """
     pool = list(candidates)
     for level in enclosing(f"{folder}/", "/") if pool else ():

@@ -213,8 +213,8 @@ class _Stores:
         return grouped((name, key) for key, found in names for name in found)
 
     def facts(self) -> Iterator[tuple[str, Refinement]]:
-        """What follows of attributes with one value, by path of the module whose code reads or sets
-        them.
+        """Yield what follows of attributes with one value, by path of the module whose code reads
+        or sets them.
         """
         constant = {
             name: values[0]
@@ -256,9 +256,9 @@ class _Stores:
         )
 
     def _owners(self, name: str) -> set[Key]:
-        """Classes that certainly have the attribute: those that set it, and what inherits from
-        them; none when something else could set it, too: a base outside the tree, or a computed
-        name.
+        """Return classes that certainly have the attribute: those that set it, and what inherits
+        from them; none when something else could set it, too: a base outside the tree, or a
+        computed name.
         """
         types, program = self._types, self._types.program
         bound = (
@@ -281,9 +281,9 @@ class _Stores:
 def find_needed(
     kept: Iterable[FoldedModule], known: Mapping[str, Refinement]
 ) -> Iterator[tuple[str, Refinement]]:
-    """Modules, by path, that must load others again: those do something, and nothing else loads
-    them. Libraries that only such an import loads are not counted: a predicate asks them. What is
-    known before is by path, too.
+    """Yield modules, by path, that must load others again: those do something, and nothing else
+    loads them. Libraries that only such an import loads are not counted: a predicate asks them.
+    What is known before is by path, too.
     """
     modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}
@@ -306,7 +306,7 @@ def find_needed(
 
 
 def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozenset[str]:
-    """Modules of the tree that the module level imports, with the packages around them."""
+    """Return modules of the tree that the module level imports, with the packages around them."""
     sites = [site for site in module.imports if site.kind == "import"]
     found = (name for site in sites for name in (site.module, f"{site.module}.{site.name}"))
     return frozenset(modules.keys() & with_packages((module.module, *found)))

@@ -56,7 +56,7 @@ class FileGraph:
         return removed_by_rule(self.paths, self.rules.removes)
 
     def leads(self, module: FoldedModule) -> list[str]:
-        """Paths that a kept module's imports make reachable, in order.
+        """Return paths that a kept module's imports make reachable, in order.
 
         Only what is certain: strings, walks and rescued modules are left to the search.
         """
@@ -114,8 +114,8 @@ class FileGraph:
 
 
 def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
-    """Imports of computed names, for which nothing is kept beyond what the strings beside them
-    name.
+    """Yield imports of computed names, for which nothing is kept beyond what the strings beside
+    them name.
     """
     for site in module.dynamic:
         if site.mechanism in DYNAMIC and not (site.target or "").strip("*."):
@@ -242,7 +242,7 @@ class _Search:
                 self.problems.append(Uncertain(path, each.line, reason))
 
     def path(self, node: str) -> str | None:
-        """Path of the module or file that a node is; None for what is neither."""
+        """Return path of the module or file that a node is; None for what is neither."""
         kind, _, name = node.partition(":")
         if kind == "module":
             return self._index.paths[name]
@@ -284,7 +284,7 @@ class _Search:
                         )
 
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
-        """Why each file goes that is not kept, by path, sorted."""
+        """Yield why each file goes that is not kept, by path, sorted."""
         unasked: dict[str, Removal] = {}
         for module, site, edge in self._strings.left():
             place = f"{module.path}:{site.line}"

@@ -51,7 +51,8 @@ class Taken:
 
 
 def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached]:
-    """Each name of the rules, in their order, in a generated tree and the search of the same run.
+    """Return each name of the rules, in their order, in a generated tree and the search of the same
+    run.
 
     Raises InputError when the definition that a rule starts at is not in the tree.
     """
@@ -83,16 +84,16 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
 
 
 def absent_names(tree: UpstreamTree, names: Iterable[str]) -> frozenset[str]:
-    """Names that no module of an upstream defines, imports or reads: what the rules were written
-    for has another name there, or is gone.
+    """Return names that no module of an upstream defines, imports or reads: what the rules were
+    written for has another name there, or is gone.
     """
     asked = frozenset(names)
     return asked.difference(_places(tree.root, asked)) if asked else asked
 
 
 def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
-    """The cheapest ways from some units to each node that they reach; with a class its live members
-    are reached.
+    """Yield the cheapest ways from some units to each node that they reach; with a class its live
+    members are reached.
     """
     leaving = grouped((edge[0], edge) for edge in symbols.live_edges)
     live = ((number, unit) for number, unit in enumerate(symbols.units) if unit.live)
@@ -119,7 +120,7 @@ def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
 
 
 def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
-    """What each rule left of the modules that it names, by the saved graph of a run."""
+    """Return what each rule left of the modules that it names, by the saved graph of a run."""
     stays_by_need = rescued(data)
     kept = {path: name for path in data["kept"] if (name := module_name(path)) is not None}
     removed = Counter(rule for rule, _ in data["removed"].values())
@@ -133,8 +134,8 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
 
 
 def rescued(data: Mapping[str, Any]) -> dict[str, str]:
-    """Path of each file that a rule removes and that stays, to what needs it, by the saved graph of
-    a run.
+    """Return path of each file that a rule removes and that stays, to what needs it, by the saved
+    graph of a run.
     """
     return {
         path: reason
@@ -144,7 +145,9 @@ def rescued(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:
-    """Dotted definition (or imported name) of all places that define, import or read each name."""
+    """Return dotted definition (or imported name) of all places that define, import or read each
+    name.
+    """
     found = defaultdict[str, set[str]](set)
     word = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
     for path in sorted((out / "python").rglob("*.py")):
@@ -158,7 +161,9 @@ def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:
 
 
 def _named(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Each name, with the definition that says it, or with what an import at module level binds."""
+    """Yield each name, with the definition that says it, or with what an import at module level
+    binds.
+    """
     for where, node in definitions(tree):
         if node.name in names:
             yield node.name, where

@@ -39,8 +39,9 @@ def graph_data(
     distributions: Distributions | None = None,
     dropped: Mapping[str, Sequence[Importer]] | None = None,
 ) -> dict[str, Any]:
-    """What `shrinker.program.answers` reads, ready for JSON; with the places in upstream that
-    import each removed file, by its path, and of each distribution that was `dropped`, by its name.
+    """Return what `shrinker.program.answers` reads, ready for JSON; with the places in upstream
+    that import each removed file, by its path, and of each distribution that was `dropped`, by its
+    name.
     """
     required = (distributions or Distributions()).rows
     edges = [*graph.edges, *_requirements(required)]
@@ -82,8 +83,8 @@ def graph_data(
 
 
 def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
-    """What requires each distribution that stays: the modules that import it, or the one that loads
-    it.
+    """Yield what requires each distribution that stays: the modules that import it, or the one that
+    loads it.
     """
     names = {row.name for row in rows}
     for row in rows:
@@ -121,8 +122,9 @@ class Files:
         self._paths = {path_node(path): path for path in data["kept"]}
 
     def kept(self, query: str) -> list[str]:
-        """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an
-        ending of one; of a line none. Raises InputError when it is the ending of several files.
+        """Return nodes that a query names: a module, a path, a distribution, a kernel or a node id,
+        or an ending of one; of a line none. Raises InputError when it is the ending of several
+        files.
         """
         if place_of(query)[0]:
             return []
@@ -142,7 +144,7 @@ class Files:
         return found
 
     def removed(self, query: str) -> list[Removed]:
-        """Removed files that a query names, as of `kept`, those of a folder or package, or a
+        """Return removed files that a query names, as of `kept`, those of a folder or package, or a
         distribution that is no longer required.
         """
         if self._lines(query)[0]:
@@ -173,13 +175,13 @@ class Files:
         return Removed(path, rule, reason, named_by=_sites(self._data["importers"].get(path, ())))
 
     def names(self) -> Iterator[str]:
-        """Names of everything that is kept or removed."""
+        """Yield names of everything that is kept or removed."""
         yield from (node.partition(":")[2] for node in self._nodes)
         yield from (module_name(path) or path for path in self._data["removed"])
         yield from self._data["distributions"]
 
     def defining(self, query: str) -> list[str]:
-        """Kept modules that define a name at their top."""
+        """Return kept modules that define a name at their top."""
         defines, name = self._data["defines"], query.strip()
         return [
             f"module:{module}"
@@ -199,13 +201,15 @@ class Files:
         return Ways(starts, lambda node: out.get(node, ()))
 
     def to(self, path: str) -> tuple[Edge, ...]:
-        """The best chain to a kept file; empty for a file that is not kept, or that nothing but
-        itself keeps.
+        """Return the best chain to a kept file; empty for a file that is not kept, or that nothing
+        but itself keeps.
         """
         return self._steps(self._ways.to(self._numbers.get(path_node(path), -1)))
 
     def chains(self, node: str, *, every: bool = False) -> list[Chain]:
-        """The best chain to a node; with `every` one by way of each edge to it, shortest first."""
+        """Return the best chain to a node; with `every` one by way of each edge to it, shortest
+        first.
+        """
         number = self._numbers[node]
         ways = [self._ways.to(number)]
         if every:
@@ -237,8 +241,8 @@ class Files:
         )
 
     def decided(self, query: str) -> list[Removed]:
-        """What was decided about the line of a kept file that ``path:line`` names, where the line
-        went by that.
+        """Return what was decided about the line of a kept file that ``path:line`` names, where the
+        line went by that.
         """
         files, line = self._lines(query)
         went = {file: around(self.decisions(file), line) for file in files}
@@ -249,26 +253,28 @@ class Files:
         ]
 
     def partly(self, query: str) -> list[Decision]:
-        """What was decided within the line that ``path:line`` names, of which the rest stays."""
+        """Return what was decided within the line that ``path:line`` names, of which the rest
+        stays.
+        """
         files, line = self._lines(query)
         decisions = (d for file in files for d in self.decisions(file))
         return [d for d in decisions if d.line == line and not d.first and d.kind != "refusal"]
 
     def decisions(self, path: str) -> list[Decision]:
-        """What was decided in a kept file."""
+        """Return what was decided in a kept file."""
         return [Decision(*row) for row in self._data["decisions"].get(path, ())]
 
     def _lines(self, query: str) -> tuple[list[str], int]:
-        """The kept files of which a query names a line, and the line."""
+        """Return the kept files of which a query names a line, and the line."""
         path, line = place_of(query)
         return [
             file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")
         ] if path else [], line
 
     def held(self, query: str) -> list[Removed]:
-        """What removed modules define by a name, or hold a member of; else the removed module that
-        a dotted name is of. Raises InputError when it is a line of a kept file: nothing stands in
-        it that could be kept or removed by itself.
+        """Return what removed modules define by a name, or hold a member of; else the removed
+        module that a dotted name is of. Raises InputError when it is a line of a kept file: nothing
+        stands in it that could be kept or removed by itself.
         """
         path, line = place_of(query)
         if self._lines(query)[0]:
@@ -295,7 +301,7 @@ class Files:
 
 
 def _forms(path: str) -> tuple[str, ...]:
-    """Names by which people ask for a file."""
+    """Return names by which people ask for a file."""
     names = (
         path,
         path.removeprefix("python/"),
@@ -322,7 +328,9 @@ def _inside(named: Names, query: str) -> list[str]:
 
 
 def _ending(named: Names, query: str) -> list[str]:
-    """What a name is an ending of: of a path by its folders, of a dotted name by its parts."""
+    """Return what a name is an ending of: of a path by its folders, of a dotted name by its
+    parts.
+    """
     path, dotted = f"/{_plain(query)}", f".{_plain(query)}"
     return [
         key
@@ -332,7 +340,7 @@ def _ending(named: Names, query: str) -> list[str]:
 
 
 def place_of(query: str) -> tuple[str, int]:
-    """The two parts of ``path:line``; no path where it is something else."""
+    """Return the two parts of ``path:line``; no path where it is something else."""
     path, _, number = query.strip().rpartition(":")
     return (path, int(number)) if path and number.isdigit() else ("", 0)
 

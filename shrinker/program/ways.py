@@ -68,7 +68,7 @@ class Ways(Generic[Node, Edge]):
                     heappush(queue, (cost + more, target))
 
     def to(self, node: Node) -> list[Edge]:
-        """Edges from a start to a node; none for a start, and for what is not reached."""
+        """Return edges from a start to a node; none for a start, and for what is not reached."""
         edges: list[Edge] = []
         while (last := self.last.get(node)) is not None:
             node, edge = last
@@ -97,7 +97,7 @@ class Cuts:
         self._all = self._reached(())
 
     def leaving(self, cut: Iterable[int]) -> list[int]:
-        """What is reached, and is not without these nodes, themselves included."""
+        """Return what is reached, and is not without these nodes, themselves included."""
         cut = [*cut]
         if not self._owners and not any(self._out[node] for node in cut):
             return [node for node in cut if self._all[node]]
@@ -128,7 +128,7 @@ class Cuts:
 
 
 def cost_of(kind: str, source: str, out: int) -> int:
-    """What an edge counts that leaves a node with so many others."""
+    """Return what an edge counts that leaves a node with so many others."""
     cost = _COSTS.get(kind, 1)
     if kind == "by name":
         # A name that two hundred members share says less than one that two share.

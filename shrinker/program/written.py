@@ -37,7 +37,7 @@ def _package(path: str) -> str:
 
 
 def _imports(data: bytes, package: str) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of what a file imports from anywhere, in its order."""
+    """Yield line and dotted name of what a file imports from anywhere, in its order."""
     line, at = 1, 0
     for match in _IMPORT.finditer(data):
         line, at = line + data.count(b"\n", at, match.start()), match.start()

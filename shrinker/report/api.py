@@ -49,7 +49,7 @@ class ApiPage:
 def removed_definitions(
     tree: UpstreamTree, graph: Graph, cache: Cache
 ) -> dict[str, tuple[Definition, ...]]:
-    """Public names of modules that are not in the tree, by path."""
+    """Return public names of modules that are not in the tree, by path."""
     hashes = {
         path: tree.by_path[path].sha256
         for path in sorted(graph.removed)
@@ -114,7 +114,7 @@ def api_page(
 
 
 def _says(text: str, one: Definition) -> bool:
-    """True when a module says a name outside of the lines that define it, comments left out."""
+    """Tell whether a module says a name outside of the lines that define it, comments left out."""
     lines = text.split("\n")
     outside = "\n".join(
         line.partition("#")[0] for line in (*lines[: one.line - 1], *lines[one.end_line :])
@@ -125,7 +125,9 @@ def _says(text: str, one: Definition) -> bool:
 def definitions_data(
     gone: Mapping[str, tuple[Definition, ...]],
 ) -> dict[str, list[list[str | int]]]:
-    """Path and line of each function and class of removed modules, by its name, for `why-not`."""
+    """Return path and line of each function and class of removed modules, by its name, for
+    `why-not`.
+    """
     named = (
         (path, one)
         for path, names in gone.items()
@@ -136,7 +138,7 @@ def definitions_data(
 
 
 def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> dict[str, Any]:
-    """What the page shows: the server's own flags apart from those of other programs."""
+    """Return what the page shows: the server's own flags apart from those of other programs."""
     classes = tuple(
         name for entry in rules.entries if entry.kind == "flag" for name in entry.classes
     )
@@ -158,7 +160,7 @@ def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> 
 
 
 def interface_data(interface: Interface, entries: Entries) -> dict[str, Any]:
-    """The content of ``interface.json``."""
+    """Return the content of ``interface.json``."""
     effects = [asdict(flag) for flag in entries.flags if flag.effect != KEPT]
     return {
         "format": 1,

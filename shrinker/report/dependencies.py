@@ -76,8 +76,8 @@ def dependencies(
     roots = grouped((edge.src.removeprefix("root:"), edge.dst) for edge in rooted)
 
     def group(name: str, members: list[str]) -> dict[str, Any]:
-        """One row: some modules that belong together; which models reach them by how many steps,
-        and the shortest chain from one.
+        """Return one row: some modules that belong together; which models reach them by how many
+        steps, and the shortest chain from one.
         """
         nearest = min(
             ((anywhere.costs[m], m) for m in members if m in anywhere.costs), default=None
@@ -142,7 +142,7 @@ def dependencies(
 
 
 def _between(graph: Graph, kinds: frozenset[str]) -> Iterator[Edge]:
-    """Edges of some kinds between modules."""
+    """Return edges of some kinds between modules."""
     edges = (edge for edge in graph.edges if edge.kind in kinds and edge.src.startswith("module:"))
     return (edge for edge in edges if edge.dst.startswith("module:"))
 
@@ -188,8 +188,8 @@ def _hardware(
 
 
 def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:
-    """Top-level name of each distribution, how many modules import it, whether one does when it is
-    itself imported, and the first place.
+    """Return top-level name of each distribution, how many modules import it, whether one does when
+    it is itself imported, and the first place.
     """
     imports = ((path, site) for path, module in sorted(folded.items()) for site in module.imports)
     found = grouped((site.module.partition(".")[0], (path, site)) for path, site in imports)
@@ -214,8 +214,8 @@ def cycles(graph: Graph) -> list[int]:
 
 
 def picture(graph: Graph) -> dict[str, Any]:
-    """The imports from the models over the layers to the kernels: rank and name of each node, and
-    number, count and number of each arrow.
+    """Return the imports from the models over the layers to the kernels: rank and name of each
+    node, and number, count and number of each arrow.
     """
     pairs = Counter(
         (_pictured(edge.src), _pictured(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED
@@ -230,7 +230,7 @@ def picture(graph: Graph) -> dict[str, Any]:
 
 
 def _pictured(node: str) -> tuple[int, str]:
-    """What stands for a model (0), a layer (1) or a kernel (2) in the picture; -1 of
+    """Return what stands for a model (0), a layer (1) or a kernel (2) in the picture; -1 of
     anything else.
     """
     kind, _, name = node.partition(":")
@@ -267,7 +267,7 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
 def removed_importers(
     graph: Graph, folded: Mapping[str, FoldedModule], written: Written
 ) -> dict[str, list[Importer]]:
-    """The places that import each removed module, by its path, as of `importers`."""
+    """Return the places that import each removed module, by its path, as of `importers`."""
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
     sites = ((path, line, dotted) for path, rows in written.items() for line, dotted in rows)
     gone = ((targets.get(site[2], site[0]), site) for site in sites)

@@ -123,8 +123,8 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
-    """Those of some patterns over qualified names that a Python file of upstream writes, each with
-    the first ``path:line``.
+    """Return those of some patterns over qualified names that a Python file of upstream writes,
+    each with the first ``path:line``.
     """
     left, found = [*map(_sought, dict.fromkeys(patterns))], dict[str, str]()
     for path in (file.path for file in tree.files if file.path.endswith(".py")):
@@ -145,15 +145,15 @@ def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
 
 
 def names_of(rule: Rule) -> list[str]:
-    """Patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a `leftover`
-    rule; none of another.
+    """Return patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a
+    `leftover` rule; none of another.
     """
     return [name for field in _NAMES.get(type(rule), ()) for name in getattr(rule, field)]
 
 
 def _sought(pattern: str) -> tuple[str, str, re.Pattern[str], list[str]]:
-    """A pattern, with the beginning and the whole of its last component, and the words of the
-    others.
+    """Return a pattern, with the beginning and the whole of its last component, and the words of
+    the others.
     """
     *before, last = pattern.replace("()", "").strip(".").split(".")
     whole = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
@@ -166,9 +166,9 @@ def _sought(pattern: str) -> tuple[str, str, re.Pattern[str], list[str]]:
 
 
 def questionable(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> list[Row]:
-    """Rules without effect, and rules that are wider than what they hit; then definitions that stay
-    for nothing but an attribute of their name that is read somewhere. Each by lines; from the saved
-    search and the content of ``rules.json``.
+    """Return rules without effect, and rules that are wider than what they hit; then definitions
+    that stay for nothing but an attribute of their name that is read somewhere. Each by lines; from
+    the saved search and the content of ``rules.json``.
     """
     found = (_rules(symbols, rules), _named(symbols))
     return [

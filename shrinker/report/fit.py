@@ -79,7 +79,9 @@ class Fit:
 
 
 def fit_lines(fit: Fit | None) -> list[str]:
-    """What the command line prints: the verdict, and below it each row that counts anything."""
+    """Return what the command line prints: the verdict, and below it each row that counts
+    anything.
+    """
     if fit is None:
         return []
     rows = [row for row in fit.rows if row.count]
@@ -171,8 +173,8 @@ def _rule_of(finding: Finding) -> str:
 
 
 def _kernel_rows(trees: Trees, analysis: Analysis) -> Iterator[Row]:
-    """Kernels that the profile is for: those that nothing leads to, and those that this upstream
-    does not have.
+    """Yield kernels that the profile is for: those that nothing leads to, and those that this
+    upstream does not have.
     """
     rules = trees.stated.reaches
     try:
@@ -202,7 +204,7 @@ def _kernel_rows(trees: Trees, analysis: Analysis) -> Iterator[Row]:
 
 
 def _budget_rows(budget: Budget, manifest: Manifest, required: Distributions) -> Iterator[Row]:
-    """What the tree exceeds of what the profile allows a bump."""
+    """Yield what the tree exceeds of what the profile allows a bump."""
     file, most = f"rules/profiles/{manifest.profile}.toml", budget.lines
     lines = sum(entry.lines_after for entry in manifest.files if language(entry.path) == "Python")
     over = max(0, lines - most) if most is not None else 0

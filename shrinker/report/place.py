@@ -44,20 +44,20 @@ _MARKED = re.compile(rf"\n\n{re.escape(_MARK)}.*")
 
 
 def reports_beside(out: Path) -> Path:
-    """The folder beside a tree for what belongs to that tree alone."""
+    """Return the folder beside a tree for what belongs to that tree alone."""
     return out.with_name(out.name + ".reports")
 
 
 def rejected_beside(out: Path) -> Path:
-    """Where a tree goes that a run or a bump refuses, beside the one that stays."""
+    """Return where a tree goes that a run or a bump refuses, beside the one that stays."""
     return out.with_name(f"{out.name}.rejected")
 
 
 def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = True) -> Path:
-    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for
-    what its owner keeps, the `usual` tree (by the project's own rules, all of them) of the pinned
-    upstream in its usual place. For any other a folder beside the tree, so that no experiment
-    replaces what is kept.
+    """Return where a run puts the reports of the tree that it makes: the project's
+    `reports/PROFILE` for what its owner keeps, the `usual` tree (by the project's own rules, all of
+    them) of the pinned upstream in its usual place. For any other a folder beside the tree, so that
+    no experiment replaces what is kept.
     """
     project = project_folder()
     in_place = out.resolve() == (project / default_out(profile)).resolve()
@@ -67,8 +67,8 @@ def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = Tr
 
 
 def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path:
-    """Where the reports of a tree are: the folder whose lock is the tree's manifest, byte for byte;
-    else where a run would put them.
+    """Return where the reports of a tree are: the folder whose lock is the tree's manifest, byte
+    for byte; else where a run would put them.
 
     A run puts the lock in place last, so that a folder with another one belongs to another tree or
     to a run that died.
@@ -90,8 +90,8 @@ def _recorded(out: Path) -> Path:
 
 
 def foreign_reports(folder: Path) -> list[Path]:
-    """Files of a folder that a run would replace and that no run wrote: there is no lock beside
-    them.
+    """Return files of a folder that a run would replace and that no run wrote: there is no lock
+    beside them.
     """
     return (
         []
@@ -101,8 +101,8 @@ def foreign_reports(folder: Path) -> list[Path]:
 
 
 def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], bool]) -> Path:
-    """Where evidence of a tree goes: among its reports, unless the JSON file of that `name` there
-    was asked for otherwise, as `same` says of its content. Then beside the tree: a quick try
+    """Return where evidence of a tree goes: among its reports, unless the JSON file of that `name`
+    there was asked for otherwise, as `same` says of its content. Then beside the tree: a quick try
     replaces no evidence that somebody keeps.
     """
     kept = document(reports / name)
@@ -113,7 +113,7 @@ def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], b
 
 
 def document(place: Path) -> dict[str, Any]:
-    """A JSON document of some reports; empty where it is not there, or damaged."""
+    """Return a JSON document of some reports; empty where it is not there, or damaged."""
     with contextlib.suppress(OSError, ValueError):
         found: dict[str, Any] = json.loads(place.read_text("utf-8"))
         return found
@@ -143,7 +143,7 @@ def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
 
 
 def _other(data: Any, manifest: Manifest) -> str:
-    """What a document is evidence of, where that is not this tree; else nothing."""
+    """Return what a document is evidence of, where that is not this tree; else nothing."""
     ran = data.get("hardware", {}).get("trees", {}).get("generated")
     if ran is not None:
         # The runner on GPUs knows Python files alone, and no manifest.
@@ -181,7 +181,9 @@ def read_manifest(out: Path) -> Manifest:
 
 
 def recorded_rules(manifest: Manifest) -> "Ruleset | None":
-    """The rules that a tree was made by; None when they are not those of its profile here."""
+    """Return the rules that a tree was made by; None when they are not those of its profile
+    here.
+    """
     from shrinker.ruleset import load_profile
 
     with contextlib.suppress(InputError):
@@ -193,9 +195,9 @@ def recorded_rules(manifest: Manifest) -> "Ruleset | None":
 def open_recorded(
     out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]
 ) -> UpstreamTree:
-    """The upstream that a tree was generated from, read where that is `asked`, as it must be for a
-    commit or folder, whose place is not recorded. Raises InputError when nothing says where it is,
-    or it cannot be read.
+    """Return the upstream that a tree was generated from, read where that is `asked`, as it must be
+    for a commit or folder, whose place is not recorded. Raises InputError when nothing says where
+    it is, or it cannot be read.
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:
@@ -245,12 +247,12 @@ def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environme
 
 
 def cell(text: object) -> str:
-    """One cell of a Markdown table: a line end or a bar would end it."""
+    """Return one cell of a Markdown table: a line end or a bar would end it."""
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
 def some(rows: Sequence[str], most: int = 4) -> tuple[str, ...]:
-    """The first ones, and how many more there are."""
+    """Return the first ones, and how many more there are."""
     return (*rows[:most], f"and {len(rows) - most} more") if len(rows) > most else tuple(rows)
 
 
@@ -277,5 +279,5 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 
 def render(name: str, **values: Any) -> str:
-    """A page of `templates/`."""
+    """Return a page of `templates/`."""
     return templates().get_template(name).render(values)

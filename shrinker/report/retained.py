@@ -37,25 +37,25 @@ class Retained:
         self._cuts = Cuts(len(self._number), data["edges"], self.starts)
 
     def with_paths(self, paths: Collection[str]) -> list[str]:
-        """Paths that leave with some kept files, themselves included."""
+        """Return paths that leave with some kept files, themselves included."""
         return self.paths(self._cuts.leaving({self.at[path] for path in paths}))
 
     def with_rule(self, rule: str) -> list[str]:
-        """Paths that leave with a rule that names roots."""
+        """Return paths that leave with a rule that names roots."""
         number = self._number.get(f"root:{rule}")
         return self.paths(self._cuts.leaving({number})) if number is not None else []
 
     def paths(self, numbers: Iterable[int]) -> list[str]:
-        """Paths of those nodes that are kept files, sorted."""
+        """Return paths of those nodes that are kept files, sorted."""
         return sorted(self._path[number] for number in numbers if number in self._path)
 
     def size(self, paths: Collection[str]) -> tuple[int, int]:
-        """How many files and lines some paths are."""
+        """Return how many files and lines some paths are."""
         return len(paths), sum(self._lines.get(path, 0) for path in paths)
 
     def optional(self, most: int = 20) -> list[Leaving]:
-        """The largest that a user could decide to do without: what nothing runs before it is asked
-        for, and what only a rule names.
+        """Return the largest that a user could decide to do without: what nothing runs before it is
+        asked for, and what only a rule names.
 
         What leaves with a larger one is not told again.
         """
@@ -103,14 +103,14 @@ def several(count: int, thing: str) -> str:
 
 
 def files_told(paths: Collection[str], lines: Mapping[str, int]) -> Iterator[str]:
-    """Some files in words: how many, how many lines, and the largest."""
+    """Yield some files in words: how many, how many lines, and the largest."""
     yield f"{several(len(paths), 'file')}, {several(sum(lines[path] for path in paths), 'line')}"
     yield from _largest([(lines[path], path) for path in paths] if len(paths) > 1 else [])
 
 
 def units_told(symbols: Symbols, cut: Iterable[int], whole: Collection[str]) -> Iterator[str]:
-    """What leaves with some units in words: definitions and statements, but for those of files that
-    leave as a whole.
+    """Yield what leaves with some units in words: definitions and statements, but for those of
+    files that leave as a whole.
     """
     gone = set(symbols.leaving(cut))
     found = [
@@ -131,7 +131,7 @@ def units_told(symbols: Symbols, cut: Iterable[int], whole: Collection[str]) -> 
 
 
 def _largest(rows: Collection[tuple[int, str]]) -> Iterator[str]:
-    """Lines and what has them, the most first."""
+    """Yield lines and what has them, the most first."""
     ordered = sorted(rows, key=lambda row: (-row[0], row[1]))
     yield from (f"{count:>7,}  {place}" for count, place in ordered[:_MOST])
     if len(rows) > _MOST:

@@ -38,7 +38,9 @@ _WHY = "Say why: what makes this so on every NVIDIA machine?"
 def find_refused(
     trees: Trees, analysis: Analysis, interface: Interface, left: Leftovers
 ) -> tuple[Finding, ...]:
-    """What strict mode refuses of a generated tree, in which this is left of other platforms."""
+    """Return what strict mode refuses of a generated tree, in which this is left of other
+    platforms.
+    """
     tree, rules = trees.source, trees.stated
     effects = rule_effects(
         rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts
@@ -55,7 +57,7 @@ def strict_findings(
     folded: Mapping[str, FoldedModule],
     left: Leftovers,
 ) -> list[Finding]:
-    """What strict mode refuses.
+    """Return what strict mode refuses.
 
     Args:
         tree: upstream: a rule that decides nothing has its match where upstream still writes what
@@ -128,8 +130,8 @@ def _place(rules: Ruleset, rule: str) -> str:
 def _constructs(
     rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]
 ) -> tuple[set[str], list[Finding]]:
-    """Rules that accept a construct which folding left undecided, and the constructs that none
-    accepts.
+    """Return rules that accept a construct which folding left undecided, and the constructs that
+    none accepts.
     """
     accepted: set[str] = set()
     found: list[Finding] = []
@@ -151,7 +153,7 @@ def _constructs(
 
 
 def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
-    """One finding for each name."""
+    """Yield one finding for each name."""
     named = _named(rules)
     refused = (each for each in left.unexplained if each.kind in REFUSED)
     groups = grouped(((each.kind, each.text.removesuffix("()")), each) for each in refused)
@@ -199,7 +201,7 @@ def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
 
 
 def _named(rules: Ruleset) -> dict[str, str]:
-    """Last component, and whole name, of everything that a fact decides, with the rule."""
+    """Return last component, and whole name, of everything that a fact decides, with the rule."""
     named: dict[str, str] = {}
     for pattern, rule in ((pattern, fact.id) for fact in rules.facts for pattern in names_of(fact)):
         named.setdefault(pattern, rule)
@@ -213,7 +215,7 @@ def _sites(sites: Sequence[tuple[str, int]]) -> str:
 
 
 def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
-    """A `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in
+    """Return a `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in
     ``()``.
     """
     name = text.removesuffix("()").lstrip("….")
@@ -230,7 +232,7 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
 
 
 def propose_leftover(leftover: Found) -> str:
-    """A `[[leftover]]` that gives one leftover its reason."""
+    """Return a `[[leftover]]` that gives one leftover its reason."""
     keys = {
         "kind": [leftover.kind],
         "in": [leftover.position],
@@ -241,7 +243,7 @@ def propose_leftover(leftover: Found) -> str:
 
 
 def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
-    """A rule in TOML, its `why` to be written."""
+    """Return a rule in TOML, its `why` to be written."""
     # JSON's strings, arrays and truth values are TOML's too.
     rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
     rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
@@ -249,5 +251,5 @@ def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
 
 
 def slug(text: str) -> str:
-    """A text as the id of a rule may hold it."""
+    """Return a text as the id of a rule may hold it."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "name"

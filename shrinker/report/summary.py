@@ -78,7 +78,7 @@ def build_summary(
     files: Sequence[Measured],
     evidence: Iterable[Evidence],
 ) -> dict[str, Any]:
-    """Everything countable about the tree; no times, no memory."""
+    """Return everything countable about the tree; no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
     touched = [file for file in manifest.files if file.changed and file.lines_before]
     package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
@@ -116,7 +116,7 @@ def build_summary(
 
 
 def summary_table(summary: Mapping[str, Any]) -> "Table":
-    """The figures of one run as a table for the terminal."""
+    """Return the figures of one run as a table for the terminal."""
     from rich.table import Table
 
     languages = sorted(
@@ -169,8 +169,8 @@ def measure(tree: UpstreamTree, manifest: Manifest) -> list[Measured]:
 
 
 def area(path: str) -> str:
-    """First folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the first
-    folder.
+    """Return first folder below ``python/sglang/srt`` or ``python/sglang``; outside the package the
+    first folder.
     """
     rest = path.removeprefix(PACKAGE_PREFIX)
     parts = rest.split("/")
@@ -202,7 +202,7 @@ def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tal
 
 
 def total(files: Iterable[Measured]) -> Tally:
-    """The sum of all."""
+    """Return the sum of all."""
     return next(iter(tally(files, lambda _: "total")), Tally("total", 0, 0, 0, 0))
 
 
@@ -266,8 +266,8 @@ def tuning_list(graph: Graph) -> str:
 
 
 def lines_list(files: Sequence[Measured]) -> str:
-    """Folder, language, files and lines before and after; first the sums: of a language, and of
-    Python, C++ and CUDA together.
+    """Return folder, language, files and lines before and after; first the sums: of a language, and
+    of Python, C++ and CUDA together.
     """
     groups = (
         *tally(
@@ -284,7 +284,7 @@ def lines_list(files: Sequence[Measured]) -> str:
 
 
 def text_rows(head: str, rows: Iterable[Iterable[object]]) -> str:
-    """A report of one line a row."""
+    """Return a report of one line a row."""
     return "".join(
         f"{line}\n" for line in (f"# {head}", *("\t".join(map(str, row)) for row in rows))
     )

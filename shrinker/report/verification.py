@@ -48,8 +48,8 @@ NOT_SHOWN = (
 def verification(
     manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool
 ) -> dict[str, Any]:
-    """The content of `verify.json`; `where_upstream_runs`: only what upstream itself can run here
-    was judged.
+    """Return the content of `verify.json`; `where_upstream_runs`: only what upstream itself can run
+    here was judged.
     """
     return {
         "format": 1,

@@ -149,7 +149,7 @@ def write_run(folder: Path, cache: Cache, timings: Mapping[str, float], peak_mem
 
 
 def _row(cut: Cut) -> list[object]:
-    """Lines of native code that go, in the form of a decision."""
+    """Return lines of native code that go, in the form of a decision."""
     rule, why = (
         ("+".join(cut.rules), "not defined")
         if cut.rules
@@ -181,7 +181,7 @@ def _removed_page(
 
 
 def _absents(rules: Ruleset) -> dict[str, dict[str, str]]:
-    """What no machine or build has, by name: what each rule says of it."""
+    """Return what no machine or build has, by name: what each rule says of it."""
     said = [
         (name, (absent.id, "it is not installed"))
         for absent in rules.absents

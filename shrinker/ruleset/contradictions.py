@@ -54,7 +54,7 @@ def _facts(rules: Ruleset) -> Iterator[Clash]:
 def _overlapping(
     fact: Fact, calls: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Patterns of a fact, each with one of another rule that may name the same."""
+    """Return patterns of a fact, each with one of another rule that may name the same."""
     pairs = chain(product(fact.calls, calls), product((*fact.names, *fact.attributes), names))
     return (pair for pair in pairs if overlap(*pair))
 

@@ -64,9 +64,9 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
 def profile_files(
     folder: Path, name: str, below: tuple[str, ...] = (), at: str = ""
 ) -> tuple[str, ...]:
-    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without
-    what it drops, then its own. `below` are the profiles that extend it, `at` says where the last
-    of them does.
+    """Return the rule files of a profile, without ``.toml``: those of the profile that it extends,
+    without what it drops, then its own. `below` are the profiles that extend it, `at` says where
+    the last of them does.
     """
     profiles = profile_names(folder)
     if name not in profiles:
@@ -109,7 +109,10 @@ def _below(stems: Iterable[str], files: Sequence[str]) -> list[str]:
 
 
 def profile_names(folder: Path) -> list[str]:
-    """Names of the profiles of a folder of rules, sorted. Raises InputError when it is none."""
+    """Return names of the profiles of a folder of rules, sorted.
+
+    Raises InputError when it is none.
+    """
     if not (folder / "profiles").is_dir():
         raise InputError(
             f"{folder} is no folder of rules"
@@ -120,7 +123,7 @@ def profile_names(folder: Path) -> list[str]:
 
 
 def read_profiles(folder: Path) -> dict[str, tuple[Path, Profile]]:
-    """Every profile of a folder of rules with its file, by name.
+    """Return every profile of a folder of rules with its file, by name.
 
     Raises InputError for one that cannot be read.
     """
@@ -167,7 +170,7 @@ def load_rules(
 
 
 def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
-    """The refusal with the texts of the domain that it names."""
+    """Return the refusal with the texts of the domain that it names."""
     domains = {domain.id: domain for domain in rules.domains}
     if refusal.domain not in domains:
         near = f"{refusal.domain!r}{nearest(refusal.domain, list(domains))}"
@@ -178,7 +181,7 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
 
 
 def _rules_of(path: Path, place: str) -> Iterator[tuple[str, Rule, int]]:
-    """Each rule of a file, with its field of the ruleset and its line."""
+    """Yield each rule of a file, with its field of the ruleset and its line."""
     text, data = _read_toml(path)
     for kind, rows in data.items():
         if kind not in KINDS or not isinstance(rows, list):
@@ -215,7 +218,7 @@ def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
 
 
 def _checked(model: type[Model], row: object, place: str, text: str, start: int = 1) -> Model:
-    """What a table says that begins at line `start` of a text."""
+    """Return what a table says that begins at line `start` of a text."""
     try:
         return model.model_validate(row)
     except ValidationError as error:
@@ -231,7 +234,7 @@ def _checked(model: type[Model], row: object, place: str, text: str, start: int 
 
 
 def _line_of(text: str, word: str, start: int = 1) -> int:
-    """The first line from `start` on that has the word; `start` where none has."""
+    """Return the first line from `start` on that has the word; `start` where none has."""
     rows, whole = (
         enumerate(text.splitlines(), 1),
         re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])"),
@@ -240,13 +243,14 @@ def _line_of(text: str, word: str, start: int = 1) -> int:
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """The nearest valid name in brackets; empty where none is near."""
+    """Return the nearest valid name in brackets; empty where none is near."""
     near = difflib.get_close_matches(word, known, 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
-    """The ruleset as if the rules of these ids had not been written, with a digest of its own.
+    """Return the ruleset as if the rules of these ids had not been written, with a digest of its
+    own.
 
     Raises InputError: the profile has no rule of such an id.
     """
@@ -272,8 +276,8 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
 
 
 def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
-    """The ruleset as if a rule had been written, too, in a field (``facts``, ``domains`` …) and as
-    a file of rules would say it; with a digest of its own. Raises InputError when the rule
+    """Return the ruleset as if a rule had been written, too, in a field (``facts``, ``domains`` …)
+    and as a file of rules would say it; with a digest of its own. Raises InputError when the rule
     contradicts another one, and pydantic.ValidationError when it is no rule of that kind.
     """
     rule = MODELS[table].model_validate(row)

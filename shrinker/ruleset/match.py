@@ -17,8 +17,8 @@ from shrinker.values.upstream import enclosing
 def _sorted_out(
     patterns: Sequence[str], separator: str, below: bool
 ) -> tuple[frozenset[str], re.Pattern[str] | None]:
-    """The patterns without a star, and an expression for the others; `below` matches what lies
-    below them, too.
+    """Return the patterns without a star, and an expression for the others; `below` matches what
+    lies below them, too.
 
     Most patterns have no star, and compiling an expression of all of them takes longer than asking
     it.
@@ -32,7 +32,7 @@ def _sorted_out(
 
 
 def _any_matches(patterns: Sequence[str], text: str, separator: str) -> bool:
-    """True when one of the patterns names `text` or something that holds it."""
+    """Tell whether one of the patterns names `text` or something that holds it."""
     plain, others = _sorted_out(patterns, separator, True)
     if plain and not plain.isdisjoint((text, *enclosing(text, separator))):
         return True
@@ -40,7 +40,7 @@ def _any_matches(patterns: Sequence[str], text: str, separator: str) -> bool:
 
 
 def _text(pattern: str, separator: str) -> str:
-    """The regular expression of a pattern."""
+    """Return the regular expression of a pattern."""
     inner, rest = (r"[^.()]*", r"[^()]*") if separator == "." else (f"[^{separator}]*", ".*")
     *folders, last = pattern.split(separator)
     end = re.escape(separator)
@@ -55,38 +55,38 @@ def _component(text: str, inner: str) -> str:
 
 
 def module_matches(pattern: str, dotted: str) -> bool:
-    """True when the pattern names `dotted` or a package that holds it."""
+    """Tell whether the pattern names `dotted` or a package that holds it."""
     return any_module_matches((pattern,), dotted)
 
 
 def any_module_matches(patterns: tuple[str, ...], dotted: str) -> bool:
-    """True when one of the patterns names `dotted` or a package that holds it."""
+    """Tell whether one of the patterns names `dotted` or a package that holds it."""
     return _any_matches(patterns, dotted, ".")
 
 
 def name_matches(pattern: str, dotted: str) -> bool:
-    """True when the pattern names exactly `dotted`."""
+    """Tell whether the pattern names exactly `dotted`."""
     return pattern == dotted if "*" not in pattern else any_name_matches((pattern,), dotted)
 
 
 def any_name_matches(patterns: tuple[str, ...], dotted: str) -> bool:
-    """True when one of the patterns names exactly `dotted`."""
+    """Tell whether one of the patterns names exactly `dotted`."""
     plain, others = _sorted_out(patterns, ".", False)
     return dotted in plain or (others is not None and others.fullmatch(dotted) is not None)
 
 
 def path_matches(pattern: str, path: str) -> bool:
-    """True when the pattern names `path` or a folder that holds it."""
+    """Tell whether the pattern names `path` or a folder that holds it."""
     return any_path_matches((pattern,), path)
 
 
 def any_path_matches(patterns: tuple[str, ...], path: str) -> bool:
-    """True when one of the patterns names `path` or a folder that holds it."""
+    """Tell whether one of the patterns names `path` or a folder that holds it."""
     return _any_matches(patterns, path, "/")
 
 
 def overlap(pattern: str, other: str) -> bool:
-    """True when some dotted name matches both patterns (for a ``*`` within a component: when it
+    """Tell whether some dotted name matches both patterns (for a ``*`` within a component: when it
     may).
     """
     return _overlap(tuple(pattern.split(".")), tuple(other.split(".")))

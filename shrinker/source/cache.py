@@ -75,7 +75,9 @@ def _lock_of(place: Path) -> Path:
 
 @contextlib.contextmanager
 def replacing(place: Path) -> Iterator[Path]:
-    """A temporary path beside `place` that becomes `place` when the block ends without an error."""
+    """Yield a temporary path beside `place` that becomes `place` when the block ends without an
+    error.
+    """
     place.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".tmp-{place.name}-", dir=place.parent))
     try:
@@ -101,9 +103,9 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else
-    built anew. Messages call its source `where`. Raises InputError, as `build` does or for a path
-    that must not be written, and OSError where the cache cannot be written.
+    """Return the tree of a key, see `tree_key`: the cached one when every byte of it is as
+    recorded, else built anew. Messages call its source `where`. Raises InputError, as `build` does
+    or for a path that must not be written, and OSError where the cache cannot be written.
     """
     place = cache / "trees" / key
     with locked(place):
@@ -168,7 +170,9 @@ def _write(folder: Path, build: Builder, where: str) -> None:
 
 
 def _sound(place: Path) -> Materialised | None:
-    """The entry at `place` when its record and every file are whole and nothing else lies there."""
+    """Return the entry at `place` when its record and every file are whole and nothing else lies
+    there.
+    """
     root = place / "files"
     try:
         digest, body = json.loads((place / "tree.json").read_text("utf-8"))

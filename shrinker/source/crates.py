@@ -15,8 +15,8 @@ _MANIFEST = "/Cargo.toml"
 
 
 def modules_by_file(paths: Iterable[str], read: Callable[[str], bytes]) -> dict[str, str]:
-    """Dotted name of every compiled module to the file that says so, in the layout of upstream's
-    repository.
+    """Return dotted name of every compiled module to the file that says so, in the layout of
+    upstream's repository.
 
     A release has the module itself, ``python/sglang/srt/x/_core.cpython-311-x86_64-linux-gnu.so``.
     A commit has a crate whose ``Cargo.toml`` names the module that upstream's loader builds of it,
@@ -35,8 +35,8 @@ def modules_by_file(paths: Iterable[str], read: Callable[[str], bytes]) -> dict[
 
 
 def built_from(file: str, paths: Iterable[str]) -> list[str]:
-    """Files that a compiled module needs besides the one that `modules_by_file` names: of a crate,
-    the whole workspace.
+    """Return files that a compiled module needs besides the one that `modules_by_file` names: of a
+    crate, the whole workspace.
     """
     if not file.endswith(_MANIFEST):
         return []
@@ -44,7 +44,7 @@ def built_from(file: str, paths: Iterable[str]) -> list[str]:
 
 
 def _declared(manifest: bytes) -> str:
-    """The module that a crate's manifest names; empty where it names none, or is no TOML."""
+    """Return the module that a crate's manifest names; empty where it names none, or is no TOML."""
     try:
         name = tomllib.loads(manifest.decode("utf-8"))["package"]["metadata"]["sglang"][
             "python-module"

@@ -86,7 +86,7 @@ def from_metadata(
 
 
 def _declared(project: Mapping[str, Any]) -> DeclaredPackage:
-    """The value of a `[project]` table."""
+    """Return the value of a `[project]` table."""
     extras, scripts = project.get("optional-dependencies", {}), project.get("scripts", {})
     return DeclaredPackage(
         name=canonicalize_name(project["name"]),
@@ -120,7 +120,7 @@ def _split_extra(line: str) -> tuple[str, str | None]:
 
 @contextmanager
 def _reading(where: str) -> Iterator[None]:
-    """What cannot be read is an InputError."""
+    """Yield what cannot be read is an InputError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:

@@ -27,7 +27,7 @@ _SUBMODULE = "160000 "
 
 
 def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a commit.
+    """Return the tree of a commit.
 
     Raises InputError: not a repository, no such commit, not fetchable, or not SGLang.
     """
@@ -40,15 +40,15 @@ def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> 
 
 
 def version_of(commit: Commit, pins: Pins) -> str | None:
-    """The release that has the same package as a commit, by its tags or as pinned; None where
-    neither says so.
+    """Return the release that has the same package as a commit, by its tags or as pinned; None
+    where neither says so.
     """
     pinned = (release for release, other in pins.commit_of.items() if other == commit.hash)
     return version_of_tags(commit.tags) or next(pinned, None)
 
 
 def version_of_tags(tags: tuple[str, ...]) -> str | None:
-    """The highest version among tags of the form `vX`."""
+    """Return the highest version among tags of the form `vX`."""
     versions: list[Version] = []
     for tag in tags:
         if tag.startswith("v"):
@@ -90,7 +90,7 @@ def _unpack(commit: Commit, write: Writer, where: str) -> Opened:
 
 
 def _contents(commit: Commit, paths: Sequence[str], where: str) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of each file, by one `git cat-file --batch`.
+    """Yield path and bytes of each file, by one `git cat-file --batch`.
 
     A link is the file that it leads to by the commit's own list of paths, as whose content a wheel
     has it, and none where it leads elsewhere.
@@ -122,8 +122,9 @@ def open_folder(
     store: Path,
     progress: Progress,
 ) -> UpstreamTree:
-    """The tree of a folder in the layout of upstream's repository, which was asked for as some
-    `kind` and is called `where` in messages. Raises InputError when it is not there, or not SGLang.
+    """Return the tree of a folder in the layout of upstream's repository, which was asked for as
+    some `kind` and is called `where` in messages. Raises InputError when it is not there, or not
+    SGLang.
     """
     if not folder.is_dir():
         raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")

@@ -66,8 +66,8 @@ class IndexFile:
 
 
 def index_url(environment: Mapping[str, str] = os.environ) -> str:
-    """The index that pip or uv would use: UV_DEFAULT_INDEX, UV_INDEX_URL, PIP_INDEX_URL, else the
-    public one.
+    """Return the index that pip or uv would use: UV_DEFAULT_INDEX, UV_INDEX_URL, PIP_INDEX_URL,
+    else the public one.
     """
     for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"):
         value = environment.get(variable, "").strip()
@@ -85,7 +85,7 @@ def index_url(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
-    """All files of a project, in the index's order.
+    """Return all files of a project, in the index's order.
 
     Raises InputError: no network, no such project, or an answer that is neither form.
     """
@@ -106,9 +106,9 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
 
 
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
-    """The file that stands for a release, the same on every machine: a pure wheel first, then
-    x86_64, then by name. Raises InputError for an unknown version (the nearest ones are named), or
-    without a sha256 to verify with.
+    """Return the file that stands for a release, the same on every machine: a pure wheel first,
+    then x86_64, then by name. Raises InputError for an unknown version (the nearest ones are
+    named), or without a sha256 to verify with.
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
@@ -138,8 +138,8 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
 
 
 def download_size(index: str, requirement: str) -> int | None:
-    """Bytes of the file that an x86-64 Linux machine would download of the newest version that
-    fits, whatever the marker of the requirement (PEP 508) says; None, and no error, where they
+    """Return bytes of the file that an x86-64 Linux machine would download of the newest version
+    that fits, whatever the marker of the requirement (PEP 508) says; None, and no error, where they
     cannot be had.
     """
     wanted = Requirement(requirement)

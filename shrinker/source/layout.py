@@ -47,8 +47,8 @@ HOSTILE = "this is no SGLang archive as the project publishes it; check where it
 
 
 def why_unread(path: str) -> str:
-    """Why a file of upstream's repository does not belong to the tree value; empty for one that
-    does.
+    """Return why a file of upstream's repository does not belong to the tree value; empty for one
+    that does.
     """
     if not any(path == top or path.startswith(f"{top}/") for top in NEEDED):
         return OUTSIDE
@@ -60,13 +60,13 @@ def why_unread(path: str) -> str:
 
 
 def in_tree(path: str) -> bool:
-    """True when a file of upstream's repository belongs to the tree value."""
+    """Tell whether a file of upstream's repository belongs to the tree value."""
     return not why_unread(path)
 
 
 def from_wheel(member: str) -> tuple[str, str]:
-    """Path in upstream's repository of a wheel's member, and why it is no part of the tree, empty
-    where it is.
+    """Return path in upstream's repository of a wheel's member, and why it is no part of the tree,
+    empty where it is.
 
     The licence comes from the metadata folder: Apache-2.0 section 4 wants it beside the code.
     """
@@ -83,7 +83,8 @@ _UNSAFE = re.compile(r"^[a-z]:|[\\\x00-\x1f\x7f]|(^|/)(\.{0,2}|\.git)(/|$)", re.
 
 
 def checked_path(member: str, where: str) -> str:
-    """The member's path, unchanged, when it can only lie below the folder that it is written to.
+    """Return the member's path, unchanged, when it can only lie below the folder that it is written
+    to.
 
     Raises InputError.
     """

@@ -85,7 +85,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def moved(text: str, *, release: str | None, commit: str | None) -> str:
-    """The content of `upstream.toml` with a release as its default, and a commit as the
+    """Return the content of `upstream.toml` with a release as its default, and a commit as the
     submodule's, which is the default where no release is given; comments and everything else stay.
     Raises InputError when a line that has to change is not there.
     """
@@ -101,7 +101,7 @@ def moved(text: str, *, release: str | None, commit: str | None) -> str:
 
 
 def _set(text: str, key: str, line: str) -> str:
-    """The text with another line for a key."""
+    """Return the text with another line for a key."""
     new, count = re.subn(rf'(?m)^{key} = ".*"$', line, text, count=1)
     if not count:
         raise InputError(f'{PINS} has no line `{key} = "…"`', f"mend {PINS} or take it from git")

@@ -96,7 +96,7 @@ def git(
 
 
 def commit_at(repository: Path, name: str) -> Commit:
-    """A commit of a repository; see `resolve`."""
+    """Return a commit of a repository; see `resolve`."""
     full = resolve(repository, name)
     return Commit(
         repository, full, tuple(sorted(git("tag", "--points-at", full, at=repository).split()))
@@ -171,7 +171,7 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
 
 
 def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
-    """The commit in the cache's clone of the URL; fetched when it is not there.
+    """Return the commit in the cache's clone of the URL; fetched when it is not there.
 
     Raises InputError: no network, or the repository has no such commit.
     """
@@ -218,7 +218,8 @@ def _is_there(bare: Path, commit: str) -> bool:
 
 
 def remote_refs(url: str) -> dict[str, str]:
-    """Short names of the remote's branches and tags to commits; a tag hides a branch of its name.
+    """Return short names of the remote's branches and tags to commits; a tag hides a branch of its
+    name.
 
     Raises InputError.
     """

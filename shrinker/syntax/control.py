@@ -49,7 +49,7 @@ _EXCEPTION = frozenset({"exc_info", "exception", "print_exc", "format_exc"})
 
 
 def asks_for_exception(parts: Iterable[ast.AST]) -> bool:
-    """True when code of a handler raises or prints the exception that is being handled without
+    """Tell whether code of a handler raises or prints the exception that is being handled without
     naming it.
     """
     for part in parts:
@@ -64,25 +64,25 @@ def asks_for_exception(parts: Iterable[ast.AST]) -> bool:
 
 
 def leaves(node: ast.stmt) -> bool:
-    """True when control never reaches the statement after this one."""
+    """Tell whether control never reaches the statement after this one."""
     if isinstance(node, ast.If):
         return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])
     return isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
 def is_generator(node: Function | ast.Lambda) -> bool:
-    """True when the function or lambda has a `yield` of its own."""
+    """Tell whether the function or lambda has a `yield` of its own."""
     return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
 
 
 def declares(node: Function) -> set[str]:
-    """Names that the function itself declares `global` or `nonlocal`."""
+    """Return names that the function itself declares `global` or `nonlocal`."""
     declarations = (part for part in own_nodes(node) if isinstance(part, ast.Global | ast.Nonlocal))
     return {name for part in declarations for name in part.names}
 
 
 def rebinds(node: Function, names: set[str]) -> bool:
-    """True when the function itself still mentions one of the names."""
+    """Tell whether the function itself still mentions one of the names."""
     return bool(names) and any(
         isinstance(part, ast.Name) and part.id in names for part in own_nodes(node)
     )

@@ -12,8 +12,8 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
-    """The dotted name that an import statement means, of which `ast` tells module and level (number
-    of dots), where relative ones start from a package: itself, or the one around a module.
+    """Return the dotted name that an import statement means, of which `ast` tells module and level
+    (number of dots), where relative ones start from a package: itself, or the one around a module.
     """
     if not level:
         return module or ""
@@ -23,31 +23,31 @@ def absolute(module: str | None, level: int, package: str) -> str:
 
 
 def absolute_written(name: str, package: str) -> str:
-    """The same of a name with the dots before it."""
+    """Return the same of a name with the dots before it."""
     bare = name.lstrip(".")
     return absolute(bare, len(name) - len(bare), package)
 
 
 def package_of(module: str, is_package: bool) -> str:
-    """The package that relative imports of a module start from."""
+    """Return the package that relative imports of a module start from."""
     return module if is_package else module.rpartition(".")[0]
 
 
 def with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Modules, by dotted name, with the packages around each."""
+    """Return modules, by dotted name, with the packages around each."""
     return frozenset(each for name in names for each in (name, *enclosing(name)))
 
 
 def bound_name(node: Import, alias: ast.alias) -> str:
-    """The name that an import binds."""
+    """Return the name that an import binds."""
     return alias.asname or (
         alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
     )
 
 
 def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
-    """Module, name in it (empty for the module itself, ``*`` for all names) and what is bound, of
-    each name of an import.
+    """Return module, name in it (empty for the module itself, ``*`` for all names) and what is
+    bound, of each name of an import.
     """
     if isinstance(node, ast.Import):
         return [(alias.name, "", bound_name(node, alias)) for alias in node.names]
@@ -61,7 +61,7 @@ def is_type_checking(test: ast.expr) -> bool:
 
 
 def catches_import_error(handler: ast.ExceptHandler) -> bool:
-    """True when an `except` clause catches ImportError."""
+    """Tell whether an `except` clause catches ImportError."""
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

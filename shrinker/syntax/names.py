@@ -46,8 +46,8 @@ def attribute_chain(node: ast.AST) -> tuple[ast.AST, tuple[str, ...]]:
 
 
 def written(node: ast.expr) -> str:
-    """A name as it is written: ``self.device``; only its end where it hangs on something else than
-    a name.
+    """Return a name as it is written: ``self.device``; only its end where it hangs on something
+    else than a name.
     """
     if isinstance(node, ast.Attribute):
         return f"{written(node.value)}.{node.attr}".removeprefix(".")
@@ -55,7 +55,7 @@ def written(node: ast.expr) -> str:
 
 
 def last_name(node: ast.expr) -> str:
-    """Last name of a dotted expression, its subscripts left out; empty for any other."""
+    """Return last name of a dotted expression, its subscripts left out; empty for any other."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return (
@@ -68,15 +68,15 @@ def last_name(node: ast.expr) -> str:
 
 
 def first_name(node: ast.expr) -> str:
-    """First name of a dotted expression, its subscripts left out; empty for any other."""
+    """Return first name of a dotted expression, its subscripts left out; empty for any other."""
     while isinstance(node, ast.Subscript | ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def assigned(node: ast.stmt) -> tuple[ast.expr, ast.expr] | tuple[None, None]:
-    """The target of an assignment that has one alone, and what it gets; of any other statement
-    nothing.
+    """Return the target of an assignment that has one alone, and what it gets; of any other
+    statement nothing.
     """
     match node:
         case (
@@ -88,7 +88,7 @@ def assigned(node: ast.stmt) -> tuple[ast.expr, ast.expr] | tuple[None, None]:
 
 
 def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
-    """Names in some code; and names, attributes and strings that are an identifier."""
+    """Return names in some code; and names, attributes and strings that are an identifier."""
     names: set[str] = set()
     others: set[str] = set()
     for part in walk(node):
@@ -105,8 +105,8 @@ def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def reads_in(tree: ast.AST) -> set[str]:
-    """Names that the code below a node reads, or may read through a string: an annotation, an
-    argument of `getattr`.
+    """Return names that the code below a node reads, or may read through a string: an annotation,
+    an argument of `getattr`.
     """
     found: set[str] = set()
     documentation: set[ast.expr] = set()

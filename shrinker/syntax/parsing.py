@@ -7,16 +7,16 @@ import warnings
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """The text of a file of Python without a byte-order mark, and its encoding, as the compiler
-    takes them: by that mark, its coding line, else UTF-8. Raises SyntaxError: unknown encoding;
-    UnicodeDecodeError: the bytes are not in the encoding that the file declares.
+    """Return the text of a file of Python without a byte-order mark, and its encoding, as the
+    compiler takes them: by that mark, its coding line, else UTF-8. Raises SyntaxError: unknown
+    encoding; UnicodeDecodeError: the bytes are not in the encoding that the file declares.
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return data.decode(encoding), encoding
 
 
 def parse(data: bytes | str, path: str = "<unknown>") -> ast.Module:
-    """The tree of a file.
+    """Return the tree of a file.
 
     What Python warns of is nobody's business here. Raises SyntaxError, ValueError, RecursionError:
     it is no Python.
@@ -27,7 +27,7 @@ def parse(data: bytes | str, path: str = "<unknown>") -> ast.Module:
 
 
 def parsed(data: bytes | str, path: str = "<unknown>") -> ast.Module | None:
-    """The same; None for a file that is no Python."""
+    """Return the same; None for a file that is no Python."""
     try:
         return parse(data, path)
     except (SyntaxError, ValueError, RecursionError):

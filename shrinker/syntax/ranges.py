@@ -17,7 +17,7 @@ Placed = ast.expr | ast.stmt | ast.ExceptHandler | ast.alias | ast.keyword | ast
 
 
 def span(node: Placed) -> Span:
-    """Position of a node in the original file."""
+    """Return position of a node in the original file."""
     return Span(
         node.lineno,
         node.col_offset,
@@ -27,7 +27,7 @@ def span(node: Placed) -> Span:
 
 
 def first_line(node: Placed) -> int:
-    """The line on which a statement starts, its decorators included."""
+    """Return the line on which a statement starts, its decorators included."""
     if (
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.decorator_list
@@ -37,12 +37,12 @@ def first_line(node: Placed) -> int:
 
 
 def is_elif(rows: Sequence[str], node: ast.stmt) -> bool:
-    """True when a statement of a file with such lines is an `elif`."""
+    """Tell whether a statement of a file with such lines is an `elif`."""
     return rows[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
 
 
 def meets(lines: Sequence[int], node: Placed) -> bool:
-    """True when a node stands on one of some lines, which are sorted; of a definition its
+    """Tell whether a node stands on one of some lines, which are sorted; of a definition its
     decorators count, too.
     """
     first = first_line(node)
@@ -51,12 +51,12 @@ def meets(lines: Sequence[int], node: Placed) -> bool:
 
 
 def last_line(body: Sequence[ast.stmt]) -> int:
-    """The line on which a block ends."""
+    """Return the line on which a block ends."""
     return body[-1].end_lineno or body[-1].lineno
 
 
 def extent(body: Sequence[ast.stmt]) -> int:
-    """Lines that a block covers in the original file."""
+    """Return lines that a block covers in the original file."""
     return last_line(body) - body[0].lineno + 1 if body else 0
 
 
@@ -117,8 +117,8 @@ def _is_word(sign: str) -> bool:
 
 
 def line_elsewhere(line: int, here: str, there: str) -> int:
-    """Number of the line of another version of a text that a line of this one is, spaces around it
-    left out; 0 where it has none.
+    """Return number of the line of another version of a text that a line of this one is, spaces
+    around it left out; 0 where it has none.
     """
     rows, others = ([row.strip() for row in text.split("\n")] for text in (here, there))
     for block in difflib.SequenceMatcher(None, others, rows, autojunk=False).get_matching_blocks():
@@ -128,13 +128,13 @@ def line_elsewhere(line: int, here: str, there: str) -> int:
 
 
 def one_line(text: str, most: int) -> str:
-    """A text as one line, cut where it is longer than this."""
+    """Return a text as one line, cut where it is longer than this."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def count_lines(data: bytes) -> int:
-    """Lines of a text, 0 for a binary file."""
+    """Return lines of a text, 0 for a binary file."""
     if b"\0" in data[:8192]:
         return 0
     return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)

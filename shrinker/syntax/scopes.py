@@ -35,11 +35,11 @@ class Scope:
     """Names that the function or one inside it declares `nonlocal`."""
 
     def inside(self, node: Scoped) -> "Scope":
-        """The scope of a definition, lambda or comprehension that stands in this one."""
+        """Return the scope of a definition, lambda or comprehension that stands in this one."""
         return scope_of(node, self.package, self)
 
     def binds(self, name: str) -> bool:
-        """True when the scope itself binds a name."""
+        """Tell whether the scope itself binds a name."""
         if name in self.bindings.globals or name in self.bindings.nonlocals:
             return False
         return (
@@ -47,8 +47,8 @@ class Scope:
         )
 
     def owner(self, name: str) -> "Scope | None":
-        """The scope that a name belongs to where it is read in this one; None for a builtin, and
-        for what a star import gives.
+        """Return the scope that a name belongs to where it is read in this one; None for a builtin,
+        and for what a star import gives.
         """
         scope: Scope | None = self
         while scope is not None:
@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def values(self, name: str) -> Sequence[Binding] | None:
-        """The places that bind a name of this scope; None where it may get any value from
+        """Return the places that bind a name of this scope; None where it may get any value from
         elsewhere.
         """
         if name in self.parameters or name in self.rebound:
@@ -72,8 +72,8 @@ class Scope:
 
 
 def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
-    """The scope of a module or of what stands in one; `outer` is None for a module, and where
-    nobody asks for what is outside.
+    """Return the scope of a module or of what stands in one; `outer` is None for a module, and
+    where nobody asks for what is outside.
     """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
     match node:
@@ -108,7 +108,7 @@ def _add_globals(tree: ast.Module, package: str, found: Bindings) -> None:
 
 
 def arguments_of(arguments: ast.arguments) -> list[ast.arg]:
-    """All parameters: by position, by name, then the rest of both."""
+    """Return all parameters: by position, by name, then the rest of both."""
     found = (
         *arguments.posonlyargs,
         *arguments.args,
@@ -120,5 +120,5 @@ def arguments_of(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def parameters_of(arguments: ast.arguments) -> frozenset[str]:
-    """Names of all parameters."""
+    """Return names of all parameters."""
     return frozenset(argument.arg for argument in arguments_of(arguments))

@@ -222,7 +222,7 @@ def hands_back(decorator: ast.expr) -> bool:
 
 
 def only_wraps(decorator: ast.expr, own: Own = frozenset()) -> bool:
-    """The same where making the decorator does nothing else either."""
+    """Return the same where making the decorator does nothing else either."""
     return wrapping_calls(decorator, own) == frozenset()
 
 
@@ -298,7 +298,7 @@ def open_calls(node: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
 
 
 def joined(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
-    """What all parts need; None where one is impure whatever the names stand for."""
+    """Return what all parts need; None where one is impure whatever the names stand for."""
     found: set[str] = set()
     for part in parts:
         if part is None:
@@ -325,8 +325,8 @@ def _is_known(call: ast.Call) -> bool:
 def function_calls(
     node: Function, made: str = "", fixed: frozenset[str] = frozenset(), own: Own = frozenset()
 ) -> tuple[str, ...] | None:
-    """Names of its module, sorted, that a function calls where calling it makes a value and does
-    nothing else; None where it may do more.
+    """Return names of its module, sorted, that a function calls where calling it makes a value and
+    does nothing else; None where it may do more.
 
     Args:
         made: the parameter whose attributes it may set: the object that is being made.
@@ -354,8 +354,8 @@ def function_calls(
 
 
 def class_calls(node: ast.ClassDef, own: Own = frozenset()) -> tuple[str, ...] | None:
-    """The same of making an object of a class that inherits from nothing and is made as Python
-    makes classes.
+    """Return the same of making an object of a class that inherits from nothing and is made as
+    Python makes classes.
     """
     methods = [s for s in node.body if isinstance(s, Function)]
     if (
@@ -376,7 +376,9 @@ def class_calls(node: ast.ClassDef, own: Own = frozenset()) -> tuple[str, ...] |
 def _statement(
     node: ast.stmt, is_place: Callable[[ast.expr], bool], own: Own = frozenset()
 ) -> frozenset[str] | None:
-    """Names whose calls must be pure for a statement to set such targets and do nothing else."""
+    """Return names whose calls must be pure for a statement to set such targets and do nothing
+    else.
+    """
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
             return frozenset()
@@ -399,13 +401,13 @@ def _statement(
 
 
 def bound_by(*body: ast.stmt) -> frozenset[str]:
-    """Names that statements bind around them; definitions inside are one name."""
+    """Return names that statements bind around them; definitions inside are one name."""
     found = collect(body, "")
     return frozenset((*found.names, *found.declared))
 
 
 def is_inert(tree: ast.Module) -> bool:
-    """True when importing a module does nothing but import, define, and make values, whatever is
+    """Tell whether importing a module does nothing but import, define, and make values, whatever is
     decided in it.
     """
     return not any(

@@ -33,8 +33,8 @@ _COPIES = frozenset({"list", "tuple", "sorted", "len", "set", "frozenset"})
 def rows_of(
     iterated: ast.expr, tables: dict[str, Display], bound: Bound | None = None
 ) -> list[ast.expr] | None:
-    """What a loop runs over: the elements of a display, or of the name of one in `tables` or in
-    what the loops around it give.
+    """Return what a loop runs over: the elements of a display, or of the name of one in `tables` or
+    in what the loops around it give.
 
     None when they are not all spelled out.
     """
@@ -67,8 +67,8 @@ def bind(target: ast.expr, row: ast.expr | None, bound: Bound) -> None:
 
 
 def text_of(node: ast.expr, bound: Bound, module: str, package: str) -> str | None:
-    """The text that an expression of a module is in one row of the loops around it; None when it is
-    not known.
+    """Return the text that an expression of a module is in one row of the loops around it; None
+    when it is not known.
     """
     match node:
         case ast.Constant(value=str() as text):
@@ -111,13 +111,15 @@ def text_of(node: ast.expr, bound: Bound, module: str, package: str) -> str | No
 
 
 def _texts(nodes: Sequence[ast.expr], bound: Bound, module: str, package: str) -> list[str] | None:
-    """Texts of some expressions; None where one is not known."""
+    """Return texts of some expressions; None where one is not known."""
     found = [text for node in nodes if (text := text_of(node, bound, module, package)) is not None]
     return found if len(found) == len(nodes) else None
 
 
 def imported_for(row: ast.expr, loop: ast.For, module: str, package: str) -> Iterator[str]:
-    """Modules that the body of a loop imports by name for one row, as far as they are known."""
+    """Yield modules that the body of a loop imports by name for one row, as far as they are
+    known.
+    """
     bound: Bound = {}
     bind(loop.target, row, bound)
     calls = (
@@ -135,8 +137,8 @@ def imported_for(row: ast.expr, loop: ast.For, module: str, package: str) -> Ite
 def _combinations(
     loops: Sequence[ast.For], tables: dict[str, Display], around: Bound
 ) -> Iterator[Bound]:
-    """What the names of nested loops are, row by row, outermost first; a loop whose rows are not
-    known gives its names no value.
+    """Yield what the names of nested loops are, row by row, outermost first; a loop whose rows are
+    not known gives its names no value.
     """
     if not loops:
         yield around
@@ -190,8 +192,8 @@ def given_once(tree: ast.Module, kinds: tuple[type[ast.expr], ...]) -> dict[str,
 
 
 def tables_of(tree: ast.Module) -> dict[str, Display]:
-    """Those of them that nothing may change: tuples, and private lists that are only looped over or
-    copied.
+    """Return those of them that nothing may change: tuples, and private lists that are only looped
+    over or copied.
     """
     found = displays_of(tree)
     if all(isinstance(display, ast.Tuple) for display in found.values()):
@@ -230,15 +232,15 @@ class Unroller:
         return tables_of(self._tree)
 
     def texts(self, node: ast.expr) -> tuple[str, ...] | None:
-        """All that an expression of the tree may be, where loops around it say so; None where they
-        do not.
+        """Return all that an expression of the tree may be, where loops around it say so; None
+        where they do not.
         """
         rows = self.rows(node) if any(self._around(node)) else None
         return None if rows is None else tuple(dict.fromkeys(text for (text,) in rows))
 
     def rows(self, *nodes: ast.expr) -> list[tuple[str, ...]] | None:
-        """What some expressions that stand together are, once or, where loops are around them, row
-        by row; None where one is not known.
+        """Return what some expressions that stand together are, once or, where loops are around
+        them, row by row; None where one is not known.
         """
         loops = [loop for loop in self._around(nodes[0]) if _binds_alone(loop)]
         found: list[tuple[str, ...]] = []

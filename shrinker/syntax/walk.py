@@ -60,7 +60,7 @@ class ByClass(dict[type[ast.AST], T]):
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and everything below it, in no particular order."""
+    """Yield the node and everything below it, in no particular order."""
     stack: list[Any] = [node]
     pop, push, known = stack.pop, stack.append, HOLDERS
     while stack:
@@ -94,8 +94,8 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Every statement below a node, nested functions and classes included; expressions are not
-    entered.
+    """Yield every statement below a node, nested functions and classes included; expressions are
+    not entered.
     """
     stack: list[ast.AST] = [node]
     known = BLOCKS_OF
@@ -110,7 +110,7 @@ def statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def functions(node: ast.AST) -> Iterator[Function]:
-    """Functions below a module or class, on any branch but not within functions."""
+    """Yield functions below a module or class, on any branch but not within functions."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -122,8 +122,8 @@ def functions(node: ast.AST) -> Iterator[Function]:
 
 
 def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definition]]:
-    """Functions and classes below a module or class, on any branch but not within functions, by
-    their names with those `around`.
+    """Yield functions and classes below a module or class, on any branch but not within functions,
+    by their names with those `around`.
     """
     for child in children(node):
         if isinstance(child, Definition):
@@ -136,7 +136,7 @@ def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definiti
 
 
 def evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and all below it but the bodies of lambdas, which are run later."""
+    """Yield the node and all below it but the bodies of lambdas, which are run later."""
     stack = [node]
     while stack:
         part = stack.pop()
@@ -145,8 +145,8 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def own_nodes(definition: Definition | ast.Lambda) -> Iterator[ast.AST]:
-    """Every node of the body of a function, class or lambda, but for what stands in functions and
-    classes within it.
+    """Yield every node of the body of a function, class or lambda, but for what stands in functions
+    and classes within it.
     """
     stack: list[ast.AST] = (
         [definition.body] if isinstance(definition, ast.Lambda) else list(definition.body)

@@ -147,8 +147,8 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
 
 
 def bump_section(done: Bumped) -> str:
-    """What the page of a bump says besides the comparison, in Markdown, with the first findings
-    listed, and how many there are.
+    """Return what the page of a bump says besides the comparison, in Markdown, with the first
+    findings listed, and how many there are.
     """
     return render("bump.md.jinja", done=done, titles=SECTIONS, most=_LISTED)
 
@@ -188,8 +188,8 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
 
 
 def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
-    """The tree of the pin as it was: the one in place, where it is that; else generated; else its
-    lock alone, when upstream cannot be had.
+    """Return the tree of the pin as it was: the one in place, where it is that; else generated;
+    else its lock alone, when upstream cannot be had.
     """
     tree, reports = kept / asked.out.name, kept / asked.reports.name
     try:
@@ -245,7 +245,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:
-    """What of a budget a new tree exceeds, a sentence each."""
+    """Return what of a budget a new tree exceeds, a sentence each."""
     found: list[str] = []
     lines, rows = review.new.python_lines, review.table("dependencies")
     if budget.lines is not None and lines > budget.lines:

@@ -46,7 +46,7 @@ class Item:
 
 
 def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item, ...]:
-    """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
+    """Return all items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
     words = Vocabulary(rules)
     layer = results.layer("inventory", rules.digest)
     stay = {file.path: file.sha256 for file in tree.files if not _is_removed(file.path, rules)}
@@ -124,7 +124,9 @@ def _named(path: str, tree: ast.Module) -> Iterator[Item]:
 
 
 def _platforms(path: str, tree: ast.Module, words: Vocabulary) -> Iterator[Item]:
-    """Texts and members in a group of which two are names of platforms that the rules know."""
+    """Yield texts and members in a group of which two are names of platforms that the rules
+    know.
+    """
     for group in _groups(tree):
         known = sorted({text for text, _ in group if _is_platform(text, words)})
         if len(known) < 2 or 2 * len(known) < len(group):
@@ -206,7 +208,9 @@ def _of_tree(paths: Iterable[str], scripts: Mapping[str, str]) -> Iterator[Item]
 
 
 def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iterator[Item]:
-    """Files and folders beside those of known platforms, of which a rule may take some away."""
+    """Yield files and folders beside those of known platforms, of which a rule may take
+    some away.
+    """
     children: dict[str, dict[str, str]] = defaultdict(dict)
     for file in paths:
         parts = file.split("/")
@@ -235,7 +239,9 @@ def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iter
 
 
 def _top(path: str) -> str:
-    """The folder by which a file counts: below `srt`, below the package, or of the repository."""
+    """Return the folder by which a file counts: below `srt`, below the package, or of the
+    repository.
+    """
     parts = path.split("/")
     for prefix, depth in ((f"{PACKAGE_PREFIX}srt/", 4), (PACKAGE_PREFIX, 3)):
         if path.startswith(prefix) and len(parts) > depth:

@@ -142,7 +142,7 @@ def diagnose(
 def _generated(
     tree: UpstreamTree, asked: Request, progress: Progress
 ) -> tuple[list[Symptom], frozenset[str]]:
-    """What a run says, and the files that it keeps."""
+    """Return what a run says, and the files that it keeps."""
     try:
         done = shrink(asked, progress)
     except ShrinkerError as error:
@@ -160,7 +160,7 @@ def _generated(
 def _lost(
     rules: Ruleset, tree: UpstreamTree, before: UpstreamTree, since: str
 ) -> Iterator[Symptom]:
-    """Names that `before` has and `tree` has not, in the order of the rules."""
+    """Yield names that `before` has and `tree` has not, in the order of the rules."""
     known = places_of(
         before, sorted({name for rule in rules.all_rules() for name in names_of(rule)})
     )
@@ -184,7 +184,7 @@ def _lost(
 def _lost_modules(
     rule: Rule, tree: UpstreamTree, before: UpstreamTree
 ) -> Iterator[tuple[str, str]]:
-    """Patterns over modules and paths, each with a path of `before` that it means."""
+    """Yield patterns over modules and paths, each with a path of `before` that it means."""
     modules, paths = tuple[str, ...](), tuple[str, ...]()
     match rule:
         case Root(optional=False):
@@ -212,7 +212,7 @@ def _last(pattern: str) -> str:
 def _fresh(
     names: set[str], tree: UpstreamTree, before: UpstreamTree
 ) -> dict[str, list[tuple[str, str]]]:
-    """What is defined anew in the files that defined some names, by name, each with
+    """Return what is defined anew in the files that defined some names, by name, each with
     ``path:line``.
     """
     found: list[tuple[str, tuple[str, str]]] = []
@@ -227,7 +227,7 @@ def _fresh(
 
 
 def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
-    """Functions and classes of a file, each with its first place."""
+    """Return functions and classes of a file, each with its first place."""
     text = tree.read(path).decode("utf-8", "replace")
     rows = ((_DEFINITION.match(row), line) for line, row in enumerate(text.split("\n"), 1))
     places = grouped((found[1], f"{path}:{line}") for found, line in rows if found is not None)
@@ -246,8 +246,8 @@ def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
 
 
 def upstream_line(generated: str, upstream: str, line: int) -> int:
-    """Line of upstream's file that became a line of the generated one: the only one of its text,
-    else the one in its place.
+    """Return line of upstream's file that became a line of the generated one: the only one of its
+    text, else the one in its place.
     """
     rows, before = generated.split("\n"), upstream.split("\n")
     if not 0 < line <= len(rows):
@@ -266,7 +266,9 @@ def upstream_line(generated: str, upstream: str, line: int) -> int:
 
 
 def _told(item: Item, kept: int, rules: Ruleset) -> tuple[str, str] | None:
-    """What to make of an item, and a rule to paste; nothing of what a rule speaks of already."""
+    """Return what to make of an item, and a rule to paste; nothing of what a rule speaks of
+    already.
+    """
     name, keys = slug(item.name), dict[str, object]()
     match item.kind:
         case "platforms":

@@ -71,7 +71,7 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
 
 
 def _checked(out: Path, manifest: Manifest) -> list[str]:
-    """Paths of the tree; it must hold what the manifest says and nothing else."""
+    """Return paths of the tree; it must hold what the manifest says and nothing else."""
     paths = sorted([*(file.path for file in manifest.files), MANIFEST])
     odd = sorted({*foreign(out), *set(paths).difference(contents(out))})
     if odd:
@@ -112,8 +112,8 @@ def _message(manifest: Manifest) -> str:
 
 
 def _identity(out: Path) -> dict[str, str]:
-    """The user's own, as git knows it where the tree lies; a machine without one commits as the
-    tool.
+    """Return the user's own, as git knows it where the tree lies; a machine without one commits as
+    the tool.
     """
     found: dict[str, str] = {}
     for name, nobody in _NOBODY.items():

@@ -50,8 +50,8 @@ def open_sides(
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated, and `upstreams` are where to read that of each
-    side that is a tree or a lock. Raises InputError when one of them is nothing that can be
+    """Return both sides; what is an upstream is generated, and `upstreams` are where to read that
+    of each side that is a tree or a lock. Raises InputError when one of them is nothing that can be
     compared.
     """
     places = {name: _asked(name) for name in names}
@@ -69,7 +69,7 @@ def open_sides(
 def generated(
     specs: Sequence[str | None], profile: str, rules: Path | None, jobs: int, progress: Progress
 ) -> list[Side]:
-    """The trees of some upstreams, None for the pinned one.
+    """Return the trees of some upstreams, None for the pinned one.
 
     Those that are not there are made; two at once where there are processes for both, since much of
     an analysis is one after the other. Raises InputError when something cannot be read, or a tree
@@ -130,7 +130,7 @@ def _make(asked: Request, _: Tell) -> None:
 
 
 def _asked(name: str) -> Path | None:
-    """The folder or file that is named; None for an upstream."""
+    """Return the folder or file that is named; None for an upstream."""
     if name.startswith(_KINDS) or name == "submodule":
         parse_spec(name)
         return None
@@ -147,7 +147,7 @@ def _asked(name: str) -> Path | None:
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, by its folder, or of a lock; `upstream`: where to read what it was
+    """Return the side of a tree, by its folder, or of a lock; `upstream`: where to read what it was
     generated from; `reports`: by default where `shrink` puts them. Raises InputError for anything
     else.
     """
@@ -172,9 +172,9 @@ def compare_sides(
     jobs: int,
     predicates: bool = True,
 ) -> Review:
-    """All that a reviewer must know of two sides, the old one and the new one; `history` as of
-    `told_between`. Raises InputError when a report or a file of one is damaged, ShrinkerError when
-    a worker process was killed.
+    """Return all that a reviewer must know of two sides, the old one and the new one; `history` as
+    of `told_between`. Raises InputError when a report or a file of one is damaged, ShrinkerError
+    when a worker process was killed.
     """
     told, notes = told_between(sides, history)
     pair = Pair(*sides, tuple(told))
@@ -198,7 +198,7 @@ def compare_sides(
 
 
 def _review(pair: Pair, notes: Sequence[str]) -> Review:
-    """All tables but for unknown predicates; `notes`: what could not be looked at."""
+    """Return all tables but for unknown predicates; `notes`: what could not be looked at."""
     texts = tuple(text_changes(pair))
     files = [*file_changes(pair, texts)]
     symbols = sorted(

@@ -138,8 +138,8 @@ class Guard(Edit):
 
 
 def refusal_line(edit: Refuse | Guard) -> str:
-    """The statements of the line that `Refuse` or `Guard` inserts, without indentation: `fold`
-    places it, `verify` knows it.
+    """Return the statements of the line that `Refuse` or `Guard` inserts, without indentation:
+    `fold` places it, `verify` knows it.
     """
     if isinstance(edit, Guard):
         return GUARD_LINE

@@ -352,7 +352,7 @@ class Refinement:
     """Those imported names of which the module must be loaded all the same, for what that does."""
 
     def joined(self, other: "Refinement") -> "Refinement":
-        """The facts of both."""
+        """Return the facts of both."""
         return replace(
             self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
         )

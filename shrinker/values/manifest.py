@@ -95,14 +95,18 @@ class Manifest:
 
 
 def contents(out: Path) -> Iterator[str]:
-    """Paths of all files and links below a tree, in order, but for `.git` and what tools leave."""
+    """Return paths of all files and links below a tree, in order, but for `.git` and what tools
+    leave.
+    """
     return (path for path in files_below(out, _passed_over) if path != HISTORY)
 
 
 def files_below(
     root: Path, passed_over: Callable[[str], bool] = lambda folder: False
 ) -> Iterator[str]:
-    """Paths of all files and links below a folder, in order, but for those in some folders."""
+    """Yield paths of all files and links below a folder, in order, but for those in some
+    folders.
+    """
     for folder, folders, names in os.walk(root):
         below = os.path.relpath(folder, root).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"
@@ -112,8 +116,8 @@ def files_below(
 
 
 def foreign(out: Path) -> Sequence[str]:
-    """Paths below a folder, if it is there, that hold what no run of shrinker wrote there: added,
-    or changed since; all paths where `SHRINK.json` is none.
+    """Return paths below a folder, if it is there, that hold what no run of shrinker wrote there:
+    added, or changed since; all paths where `SHRINK.json` is none.
     """
     try:
         written = Manifest.from_json((out / MANIFEST).read_text("utf-8"), str(out / MANIFEST)).files

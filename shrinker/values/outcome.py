@@ -48,11 +48,11 @@ class Evidence:
     """
 
     def asked(self) -> "Evidence":
-        """The same, with what was found as questions."""
+        """Return the same, with what was found as questions."""
         return replace(self, passed=True, findings=(), open=(*self.findings, *self.open))
 
     def held(self) -> "Evidence":
-        """The same, with what is open held against the tree."""
+        """Return the same, with what is open held against the tree."""
         return replace(
             self,
             passed=self.passed and not self.open,

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """What comes with each key, in the order in which it comes."""
+    """Return what comes with each key, in the order in which it comes."""
     found = defaultdict[Key, list[Value]](list)
     for key, value in pairs:
         found[key].append(value)
@@ -17,7 +17,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def reached(starts: Iterable[Key], successors: Callable[[Key], Iterable[Key]]) -> dict[Key, None]:
-    """Everything that the starts lead to, themselves included, in the order in which it is
+    """Return everything that the starts lead to, themselves included, in the order in which it is
     found.
     """
     found = dict.fromkeys(starts)

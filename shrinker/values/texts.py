@@ -18,7 +18,7 @@ _LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
 
 
 def words_of(path: str, text: str) -> frozenset[str]:
-    """Words by which a file may name something of a module that it loads.
+    """Return words by which a file may name something of a module that it loads.
 
     A module of the standard library that a Python file imports by itself (`import asyncio`) is read
     as the file's own name, unless the file also imports that name from somewhere, looks it up as an
@@ -35,7 +35,7 @@ def words_of(path: str, text: str) -> frozenset[str]:
 
 
 def looked_up(text: str) -> frozenset[str]:
-    """Words that a file may look up as attributes, or that begin a string."""
+    """Return words that a file may look up as attributes, or that begin a string."""
     return frozenset(_LOOKED.findall(text))
 
 
@@ -46,8 +46,8 @@ def names_in_data(data: bytes) -> frozenset[str]:
 
 
 def without_comments(path: str, text: str) -> str:
-    """The text of a Python file without its comments, which name nothing; of another file, or one
-    that is no Python, all of it.
+    """Return the text of a Python file without its comments, which name nothing; of another file,
+    or one that is no Python, all of it.
     """
     if not path.endswith((".py", ".pyi")) or "#" not in text:
         return text

@@ -85,14 +85,14 @@ class UpstreamTree:
         return {file.path: file for file in self.files}
 
     def read(self, path: str) -> bytes:
-        """Bytes of one file. Raises KeyError for a path that is not in the tree."""
+        """Return bytes of one file. Raises KeyError for a path that is not in the tree."""
         self.by_path[path]
         return (self.root / path).read_bytes()
 
 
 def modules_of(paths: Iterable[str]) -> dict[str, str]:
-    """Dotted name of every module of the package among these paths, to its path; a package wins
-    over a module.
+    """Return dotted name of every module of the package among these paths, to its path; a package
+    wins over a module.
     """
     found: dict[str, str] = {}
     for path in paths:
@@ -103,7 +103,7 @@ def modules_of(paths: Iterable[str]) -> dict[str, str]:
 
 
 def compiled_modules(paths: Iterable[str]) -> dict[str, str]:
-    """Dotted name of every compiled extension of the package among these paths, to its path.
+    """Return dotted name of every compiled extension of the package among these paths, to its path.
 
     ``python/sglang/srt/x/_core.cpython-311-x86_64-linux-gnu.so`` is ``sglang.srt.x._core``: Python
     looks for the base name up to its first dot.
@@ -117,7 +117,7 @@ def compiled_modules(paths: Iterable[str]) -> dict[str, str]:
 
 
 def module_name(path: str) -> str | None:
-    """Dotted module of a Python file of the package; ``None`` for any other path."""
+    """Return dotted module of a Python file of the package; ``None`` for any other path."""
     if not (path.startswith(PACKAGE_PREFIX) and path.endswith(".py")):
         return None
     dotted = path[len("python/") : -len(".py")].replace("/", ".")
@@ -126,8 +126,8 @@ def module_name(path: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def enclosing(name: str, separator: str = ".") -> tuple[str, ...]:
-    """The packages around a module, or with a slash the folders around a path, the nearest first;
-    all rules in turn ask it of one name.
+    """Return the packages around a module, or with a slash the folders around a path, the nearest
+    first; all rules in turn ask it of one name.
     """
     around: list[str] = []
     while name := name.rpartition(separator)[0]:

@@ -62,7 +62,7 @@ class CrossCheck:
         }
 
     def lines(self, everything: bool) -> Iterator[str]:
-        """What a person reads; with `everything` explained findings too."""
+        """Yield what a person reads; with `everything` explained findings too."""
         new, open_ = (
             Counter(item.tool for item in items) for items in (self.new, self.unexplained)
         )
@@ -86,8 +86,9 @@ def cross_check(
     jobs: int,
     progress: Callable[[str], None] = lambda _: None,
 ) -> CrossCheck:
-    """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of
-    the run that made it. Raises InputError where a tool is missing, failed or took too long.
+    """Return what the tools find in the generated tree `out` and not in upstream; `graph` is
+    graph.json of the run that made it. Raises InputError where a tool is missing, failed or took
+    too long.
     """
     installed = sorted(f"{each.name} {each.version}" for each in distributions())
     layer = Cache(default_folder()).layer("cross-check", tool_identity("tools"), *installed)
@@ -126,7 +127,7 @@ def cross_check(
 
 
 def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
-    """Findings of `after` beyond those of `before`: the same one twice counts twice."""
+    """Return findings of `after` beyond those of `before`: the same one twice counts twice."""
     known = Counter(map(_same, before))
     return [item for item in after if not taken(_same(item), known)]
 
@@ -169,8 +170,8 @@ class Written:
                         found[name].append((path, number, line))
 
     def use(self, name: str, path: str, pattern: str = "") -> str:
-        """A line with the name that is gone, the same file's first, and why; empty when there is
-        none.
+        """Return a line with the name that is gone, the same file's first, and why; empty when
+        there is none.
         """
         places = sorted(self._gone[name], key=lambda place: place[0] != path)
         return next(
@@ -183,11 +184,13 @@ class Written:
         )
 
     def setting(self, name: str, path: str) -> str:
-        """The same for a line that gives the name a value."""
+        """Return the same for a line that gives the name a value."""
         return self.use(name, path, _SETS.format(name=re.escape(name)))
 
     def set_in_tree(self, name: str) -> str:
-        """A line of the generated tree that gives the name a value; empty when there is none."""
+        """Return a line of the generated tree that gives the name a value; empty when there is
+        none.
+        """
         sets = re.compile(_SETS.format(name=re.escape(name)))
         return next(
             (f"{path}:{line}" for path, line, text in self._kept[name] if sets.search(text)), ""
@@ -207,21 +210,21 @@ class Written:
 
 
 def taken(one: Hashable, known: Counter[Any]) -> bool:
-    """Whether one of the known ones stands for this one, and then for no other."""
+    """Tell whether one of the known ones stands for this one, and then for no other."""
     known[one] -= 1
     return known[one] >= 0
 
 
 def names_of(findings: Collection[Finding]) -> set[str]:
-    """Names whose fate `explain_all` asks for."""
+    """Return names whose fate `explain_all` asks for."""
     return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
 
 
 def explain_all(
     findings: Collection[Finding], out: Path, written: Written, kept: Collection[str]
 ) -> Iterator[Finding]:
-    """Each of the findings that upstream does not have with its reason; `kept`: paths of upstream
-    that the tree `out` keeps.
+    """Yield each of the findings that upstream does not have with its reason; `kept`: paths of
+    upstream that the tree `out` keeps.
     """
     upstream = frozenset(kept)
     for item in findings:
@@ -258,7 +261,7 @@ def _reason(item: Finding, out: Path, written: Written) -> str:
 
 
 def _never_taken(file: Path, name: str) -> str:
-    """An arm that binds no name, and never runs: a name bound there is `None`, and that is
+    """Return an arm that binds no name, and never runs: a name bound there is `None`, and that is
     asked.
     """
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
@@ -276,7 +279,9 @@ def _never_taken(file: Path, name: str) -> str:
 
 
 def _asked_beside(file: Path, line: int) -> str:
-    """A condition that the facts decide, beside something that must be asked all the same."""
+    """Return a condition that the facts decide, beside something that must be asked all the
+    same.
+    """
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
         test = getattr(node, "test", None)
         if isinstance(test, ast.BoolOp) and getattr(node, "lineno", 0) == line:
@@ -294,6 +299,6 @@ def _asked_beside(file: Path, line: int) -> str:
 
 
 def _narrowed(item: Finding, written: Written) -> str:
-    """A type that is known now, since other arms of it are gone."""
+    """Return a type that is known now, since other arms of it are gone."""
     uses = ((name, written.use(name, item.path)) for name in _TYPES.findall(item.text))
     return next((f"`{name}` is one of fewer types: {use}" for name, use in uses if use), "")

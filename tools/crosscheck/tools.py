@@ -64,7 +64,7 @@ COUNTED = {
 
 
 def ruff(root: Path) -> list[Finding]:
-    """Names and syntax (ruff's F and E9), without upstream's own settings."""
+    """Return names and syntax (ruff's F and E9), without upstream's own settings."""
     command = [
         find_ruff(),
         "check",
@@ -122,7 +122,7 @@ def pyrefly(root: Path) -> list[Finding]:
 
 
 def pydeps(root: Path) -> ImportGraph:
-    """Modules, imports and import cycles, as pydeps sees them in the compiled code."""
+    """Return modules, imports and import cycles, as pydeps sees them in the compiled code."""
     package = PACKAGE.rpartition("/")[2]
     options = ("--show-deps", "--no-output", "--no-config", "--max-bacon=0")
     graph = nx.DiGraph()

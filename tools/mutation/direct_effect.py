@@ -60,7 +60,7 @@ class DirectEffect:
                 self._importers[f"{source}.{name}"].add((folded.module, ""))
 
     def of(self, rules: Ruleset, words: frozenset[str]) -> dict[str, str | None]:
-        """Texts of the files that are other ones by a rule more; None for one that is gone.
+        """Return texts of the files that are other ones by a rule more; None for one that is gone.
 
         Without one of the words the rule says nothing about a statement. Raises InputError where a
         file cannot be rewritten.
@@ -85,7 +85,7 @@ class DirectEffect:
             rescued |= fresh
 
     def _touched(self, words: frozenset[str], gone: set[str], world: Environment) -> set[str]:
-        """Modules that hold a word, import one that is gone, or read a name that has
+        """Return modules that hold a word, import one that is gone, or read a name that has
         another value.
         """
         found = {module for module, said in self._words.items() if not words.isdisjoint(said)}

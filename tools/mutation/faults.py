@@ -67,7 +67,7 @@ def choose(
 
 
 def in_turn(drawn: Iterable[Iterator[Drawn]]) -> Iterator[Drawn]:
-    """One of each in turn, until none has any more."""
+    """Yield one of each in turn, until none has any more."""
     waiting = deque(drawn)
     while waiting:
         if (one := next(waiting[0], None)) is None:
@@ -108,7 +108,7 @@ def _draw(
 def _of_file(
     kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random
 ) -> Iterator[Fault]:
-    """The faults of one kind of one file, in a drawn order."""
+    """Yield the faults of one kind of one file, in a drawn order."""
     text = (out / path).read_text("utf-8-sig")
     upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
     changes = list({**ON_PYTHON, **ON_NATIVE}[kind](Source(text, upstream)))
@@ -154,7 +154,7 @@ class Breakage(BaseModel):
 
 
 def declared() -> tuple[Breakage, ...]:
-    """All entries of the file."""
+    """Return all entries of the file."""
     entries = tomllib.loads(Path(__file__).with_name("breakages.toml").read_text("utf-8"))[
         "breakage"
     ]
@@ -164,8 +164,8 @@ def declared() -> tuple[Breakage, ...]:
 def breakage_fault(
     breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest
 ) -> Fault | None:
-    """The breakage as a fault of the tree in `out`; None when that has nothing that it could happen
-    to.
+    """Return the breakage as a fault of the tree in `out`; None when that has nothing that it could
+    happen to.
     """
     wanted = _among(breakage, (entry.path for entry in manifest.files))
     if breakage.files and not (breakage.lines or breakage.rename):
@@ -199,7 +199,7 @@ def breakage_fault(
 
 
 def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> str:
-    """Why `breakage_fault` gives none, in words."""
+    """Return why `breakage_fault` gives none, in words."""
     asked = ", ".join(f"`{pattern}`" for pattern in breakage.files or breakage.modules)
     kept = _among(breakage, (entry.path for entry in manifest.files))
     if not _among(breakage, tree.by_path):
@@ -226,7 +226,7 @@ def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> s
 
 
 def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
-    """The files that it speaks of."""
+    """Return the files that it speaks of."""
     if breakage.files:
         return [path for path in paths if any_path_matches(breakage.files, path)]
     return [
@@ -246,8 +246,8 @@ def _deleted(text: str, names: tuple[str, ...]) -> str | None:
 
 
 def _read(upstream: str, text: str, name: str) -> str | None:
-    """The tree's text with a definition of upstream's that reads a name which this file no longer
-    has.
+    """Return the tree's text with a definition of upstream's that reads a name which this file no
+    longer has.
     """
     if not _word(name, upstream) or _word(name, text):
         return None

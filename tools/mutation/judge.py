@@ -62,8 +62,8 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
 def noticed(
     asked: Iterable[tuple[str, Iterable[Finding]]], known: Callable[[str], Collection[Finding]]
 ) -> tuple[str, str]:
-    """The first of these levels, asked one after the other, that finds what is not `known` of it in
-    the right tree, and what; both empty where none does.
+    """Return the first of these levels, asked one after the other, that finds what is not `known`
+    of it in the right tree, and what; both empty where none does.
     """
     new = (
         (name, told(finding))
@@ -75,13 +75,13 @@ def noticed(
 
 
 def told(finding: Finding) -> str:
-    """A finding in one line."""
+    """Return a finding in one line."""
     place = f"{finding.path}:{finding.line}: " if finding.path else ""
     return f"{place}[{finding.check}] {finding.message}"
 
 
 def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:
-    """Rows of kind, faults, caught by each level, survivors; the last row sums them up."""
+    """Return rows of kind, faults, caught by each level, survivors; the last row sums them up."""
     names = [*levels]
     rows = []
     for kind in [*dict.fromkeys(j.fault.kind for j in judged), ""]:
@@ -110,7 +110,7 @@ class Stand:
 
     @contextmanager
     def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:
-        """The copy with the text of each of these files, None for one that is gone, and the
+        """Yield the copy with the text of each of these files, None for one that is gone, and the
         manifest that says so; it is as before when the block ends.
         """
         manifest = _manifest(self.manifest, changes)

@@ -41,21 +41,21 @@ class Change(NamedTuple):
 
 
 def functions(source: Source) -> Iterator[Change]:
-    """A function of the module is deleted."""
+    """Yield a function of the module is deleted."""
     for node in source.tree.body:
         if isinstance(node, Function):
             yield from _deleted(source, node, source.tree.body, node.name)
 
 
 def methods(source: Source) -> Iterator[Change]:
-    """A method is deleted."""
+    """Yield a method is deleted."""
     for owner, node in _members(source):
         if isinstance(node, Function):
             yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
 
 
 def class_attributes(source: Source) -> Iterator[Change]:
-    """An attribute of a class, or a field of a dataclass, is deleted."""
+    """Yield an attribute of a class, or a field of a dataclass, is deleted."""
     for owner, node in _members(source):
         match node:
             case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target):
@@ -63,8 +63,8 @@ def class_attributes(source: Source) -> Iterator[Change]:
 
 
 def registrations(source: Source) -> Iterator[Change]:
-    """A decorator or a call that registers something is deleted, or a row of a table at module
-    level.
+    """Yield a decorator or a call that registers something is deleted, or a row of a table at
+    module level.
     """
     lines, text_of = source.text.split("\n"), partial(ast.get_source_segment, source.text)
     for node in source.tree.body:
@@ -87,7 +87,7 @@ def registrations(source: Source) -> Iterator[Change]:
 
 
 def imports(source: Source) -> Iterator[Change]:
-    """An imported name is deleted."""
+    """Yield an imported name is deleted."""
     for block in _blocks(source.tree):
         for node in block:
             if isinstance(node, ast.Import | ast.ImportFrom) and _stands_alone(source.text, node):
@@ -107,8 +107,8 @@ def imports(source: Source) -> Iterator[Change]:
 
 
 def branches(source: Source) -> Iterator[Change]:
-    """A condition that was decided is decided the other way: the other block stands where the kept
-    one does.
+    """Yield a condition that was decided is decided the other way: the other block stands where the
+    kept one does.
     """
     if (before := parsed(source.upstream)) is None:
         return
@@ -134,7 +134,7 @@ def branches(source: Source) -> Iterator[Change]:
 
 
 def constants(source: Source) -> Iterator[Change]:
-    """A default or a constant is another one."""
+    """Yield a default or a constant is another one."""
     lines = source.text.split("\n")
     for node in ast.walk(source.tree):
         values: list[ast.expr | None] = []
@@ -161,7 +161,7 @@ def constants(source: Source) -> Iterator[Change]:
 
 
 def model_classes(source: Source) -> Iterator[Change]:
-    """A class of a model is registered no more: the generic one takes its place."""
+    """Yield a class of a model is registered no more: the generic one takes its place."""
     for node in source.tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if (
@@ -200,7 +200,7 @@ def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
 
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Every list of statements below a node, outermost first."""
+    """Return every list of statements below a node, outermost first."""
     found = (getattr(node, name, None) for node in ast.walk(tree) for name in BLOCKS)
     return (
         block
@@ -210,7 +210,7 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _stands_alone(text: str, node: ast.stmt) -> bool:
-    """True when a statement shares none of its lines with another one."""
+    """Tell whether a statement shares none of its lines with another one."""
     lines = text.split("\n")
     before = lines[first_line(node) - 1][: node.col_offset]
     after = (
@@ -222,8 +222,8 @@ def _stands_alone(text: str, node: ast.stmt) -> bool:
 def without(
     text: str, nodes: Sequence[ast.stmt], block: Sequence[ast.stmt], instead: Sequence[str] = ()
 ) -> str:
-    """The text without statements that follow each other in a block: `pass` stands in for them when
-    no other is left, or lines `instead`, with their indentation.
+    """Return the text without statements that follow each other in a block: `pass` stands in for
+    them when no other is left, or lines `instead`, with their indentation.
     """
     lines = text.split("\n")
     start, end = first_line(nodes[0]) - 1, nodes[-1].end_lineno or nodes[-1].lineno
@@ -234,8 +234,8 @@ def without(
 
 
 def _indented(text: str, nodes: Sequence[ast.stmt], column: int) -> list[str] | None:
-    """Lines of statements that follow each other, moved to a column; None where a line cannot be
-    moved.
+    """Return lines of statements that follow each other, moved to a column; None where a line
+    cannot be moved.
     """
     lines = text.split("\n")[first_line(nodes[0]) - 1 : nodes[-1].end_lineno]
     by = column - nodes[0].col_offset
@@ -245,20 +245,20 @@ def _indented(text: str, nodes: Sequence[ast.stmt], column: int) -> list[str] | 
 
 
 def native_registrations(source: Source) -> Iterator[Change]:
-    """A statement that offers a function to Python is deleted."""
+    """Yield a statement that offers a function to Python is deleted."""
     rows = source.text.splitlines()
     for each in read_native(source.text.encode()).registrations:
         yield from _without_lines(source.text, each.lines, rows[each.line - 1].strip()[:80])
 
 
 def native_definitions(source: Source) -> Iterator[Change]:
-    """A function, a class or a constant at the level of namespaces is deleted."""
+    """Yield a function, a class or a constant at the level of namespaces is deleted."""
     for each in read_native(source.text.encode()).definitions:
         yield from _without_lines(source.text, each.lines, each.name)
 
 
 def native_includes(source: Source) -> Iterator[Change]:
-    """A line that takes in another file is deleted."""
+    """Yield a line that takes in another file is deleted."""
     for number, line in enumerate(source.text.splitlines(), 1):
         if line.lstrip().startswith("#include"):
             yield from _without_lines(source.text, Lines(number, number), line.strip())

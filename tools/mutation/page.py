@@ -35,9 +35,9 @@ def mutation_data(
     drawn: Mapping[int, Sequence[Fault]],
     most: int,
 ) -> dict[str, Any]:
-    """The content of ``mutation.json``: nothing in it depends on the machine or the time; `drawn`:
-    the faults by the seed that drew them, of which one may be drawn by several; `most`: how many
-    were asked for by each seed, of which a small tree may not have so many.
+    """Return the content of ``mutation.json``: nothing in it depends on the machine or the time;
+    `drawn`: the faults by the seed that drew them, of which one may be drawn by several; `most`:
+    how many were asked for by each seed, of which a small tree may not have so many.
     """
     noticed = {j.fault for j in judged if j.caught_by}
     shown = ("kind", "path", "line", "subject")
@@ -66,15 +66,15 @@ def mutation_data(
 
 
 def arguments(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for when such a document was made: the levels, and of drawn faults each seed
-    with its number.
+    """Return what was asked for when such a document was made: the levels, and of drawn faults each
+    seed with its number.
     """
     seeds = [[row["seed"], row.get("asked", row["faults"])] for row in data.get("seeds", ())]
     return {"levels": data["levels"], **({"seeds": seeds} if "seeds" in data else {})}
 
 
 def mutation_page(data: Mapping[str, Any]) -> str:
-    """The same in Markdown, with the survivors by name, and what can be said of them once
+    """Return the same in Markdown, with the survivors by name, and what can be said of them once
     *references* was asked.
     """
     left = [fault for fault in data["faults"] if not fault["caught_by"]]
@@ -88,8 +88,8 @@ def mutation_page(data: Mapping[str, Any]) -> str:
 def breakages_data(
     judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The content of ``breakages.json``; `skipped`: what nothing of this tree could suffer, and
-    why.
+    """Return the content of ``breakages.json``; `skipped`: what nothing of this tree could suffer,
+    and why.
     """
     return {
         **_of_tree(manifest),
@@ -108,7 +108,7 @@ def breakages_data(
 
 
 def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
-    """What outcomes must agree in to stand in one report."""
+    """Return what outcomes must agree in to stand in one report."""
     return {**_of_tree(manifest), "tree": manifest.tree, "seed": seed}
 
 
@@ -154,7 +154,7 @@ def write_both(folder: Path, name: str, data: Mapping[str, Any], page: str) -> N
 
 
 def rules_page(data: Mapping[str, Any]) -> str:
-    """The same in Markdown."""
+    """Return the same in Markdown."""
     changing = [row for row in data["rules"] if row["files"]]
     survivors = [row for row in changing if not row["caught_by"]]
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
@@ -170,7 +170,7 @@ def rules_page(data: Mapping[str, Any]) -> str:
 
 
 def rendered(name: str, data: Mapping[str, Any]) -> str:
-    """The page of this name in Markdown."""
+    """Return the page of this name in Markdown."""
     return templates(Path(__file__).parent).get_template(f"{name}.md.jinja").render(data)
 
 

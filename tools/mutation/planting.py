@@ -143,7 +143,9 @@ class _Field:
     def _noticed(
         self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]
     ) -> tuple[str, str]:
-        """The first level that finds what it does not find with the right rules, and what."""
+        """Return the first level that finds what it does not find with the right rules, and
+        what.
+        """
         return noticed(
             ((name, self._findings(name, out, manifest, rules)) for name in levels), self._known
         )
@@ -168,7 +170,7 @@ class _Field:
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:
-    """Files that are gone first, then those that came or are other ones.
+    """Return files that are gone first, then those that came or are other ones.
 
     The table of removed features names every rule.
     """

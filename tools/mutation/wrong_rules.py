@@ -86,7 +86,7 @@ class WrongRule:
         )
 
     def data(self) -> dict[str, Any]:
-        """The rule as a file of rules would give it."""
+        """Return the rule as a file of rules would give it."""
         return {"id": self.id, "why": _WHY, "optional": True, **dict(self.row)}
 
 
@@ -192,7 +192,7 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
 
 
 def _outside(body: list[ast.stmt]) -> set[str]:
-    """Packages of others that these statements import."""
+    """Return packages of others that these statements import."""
     found: set[str] = set()
     for node in chain.from_iterable(map(ast.walk, body)):
         match node:

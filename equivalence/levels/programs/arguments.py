@@ -24,8 +24,8 @@ meant, known = typing.get_type_hints, dict[int, dict[str, Any]]()
 
 
 def hints(described: Any, *scope: Any, **options: Any) -> dict[str, Any]:
-    """What annotations mean; each child spent half of its time on finding that anew for the class
-    of all arguments.
+    """Return what annotations mean; each child spent half of its time on finding that anew for the
+    class of all arguments.
     """
     found = known.get(id(described)) if options == WHOLE else None
     return dict(found) if found else meant(described, *scope, **options)
@@ -43,8 +43,8 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def settled(arguments: list[str]) -> dict[str, Any]:
-    """The fields that the arguments lead to, or the error, and the environment variables that were
-    set.
+    """Return the fields that the arguments lead to, or the error, and the environment variables
+    that were set.
     """
     before, said = dict(os.environ), io.StringIO()
     try:
@@ -64,13 +64,13 @@ def settled(arguments: list[str]) -> dict[str, Any]:
 
 
 def loading(arguments: list[str]) -> dict[str, Any]:
-    """The same, and the modules that it loaded."""
+    """Return the same, and the modules that it loaded."""
     known = set(sys.modules)
     return settled(arguments) | {"loaded": [name for name in sys.modules if name not in known]}
 
 
 def told(show: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What a child shows; without it, how it ended."""
+    """Return what a child shows; without it, how it ended."""
     code, found = in_child(show, asked["seconds"])
     return found or {"error": f"ended with {code}", "environment": {}}
 

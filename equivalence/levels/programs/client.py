@@ -18,12 +18,12 @@ from equivalence.serving.script import Request
 
 
 def answer(path: str, body: Any = None, method: str = "POST") -> Answer:
-    """The answer to one request, whatever its status is."""
+    """Return the answer to one request, whatever its status is."""
     return send(address, Request(path, path, body, method), 120)
 
 
 def attempt(step: Callable[[], Any]) -> Any:
-    """What a step gives, or how it fails."""
+    """Return what a step gives, or how it fails."""
     try:
         return step()
     except openai.APIStatusError as error:
@@ -33,12 +33,12 @@ def attempt(step: Callable[[], Any]) -> Any:
 
 
 def said(found: Any) -> Any:
-    """What the client makes of an answer, without what differs from run to run."""
+    """Return what the client makes of an answer, without what differs from run to run."""
     return found.model_dump(exclude={"id", "created"})
 
 
 def abort() -> Any:
-    """A long request, ended by another one: why it ended, not when."""
+    """Return a long request, ended by another one: why it ended, not when."""
     ended: list[Any] = []
     sampling = {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True}
     body = {
@@ -76,7 +76,7 @@ def abort() -> Any:
 
 
 def metrics() -> Any:
-    """Names of the metrics and of their labels; the values are times."""
+    """Return names of the metrics and of their labels; the values are times."""
     lines = answer("/metrics", method="GET").body.splitlines()
     kinds = [line for line in lines if line.startswith("# TYPE")]
     names = {
@@ -88,7 +88,7 @@ def metrics() -> Any:
 
 
 def removed() -> Any:
-    """What the listed paths that were removed answer: status and body."""
+    """Return what the listed paths that were removed answer: status and body."""
     found = {
         (verb, path): answer(path, {} if verb == "POST" else None, verb)
         for verb, path in asked["removed"]

@@ -17,7 +17,7 @@ from equivalence.simulation.worker import one_batch, start
 
 
 def tensors(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """All tensors within a value, with the way to them."""
+    """Yield all tensors within a value, with the way to them."""
     if isinstance(value, torch.Tensor):
         yield name, value
         return
@@ -35,7 +35,7 @@ def tensors(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def row(tensor: Any) -> list[Any]:
-    """What is compared of a tensor."""
+    """Return what is compared of a tensor."""
     data = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
     return [list(tensor.shape), str(tensor.dtype), hashlib.sha256(data).hexdigest()[:16]]
 
@@ -52,7 +52,7 @@ experts: list[list[int]] = []
 
 
 def watch(name: str, kind: str) -> Any:
-    """A hook that keeps what a module gives."""
+    """Return a hook that keeps what a module gives."""
 
     def hook(module: Any, inputs: Any, output: Any) -> None:
         for place, tensor in tensors(output):

@@ -16,7 +16,7 @@ from equivalence.processes import given, tell
 
 
 def described(value: Any) -> str:
-    """A class or function by its full name; anything else by its type."""
+    """Return a class or function by its full name; anything else by its type."""
     value = getattr(value, "func", value)
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     return f"{module}.{name}" if isinstance(module, str) and name else f"({type(value).__name__})"
@@ -35,8 +35,8 @@ def served(routes: Any) -> Iterator[str]:
 
 
 def registry(place: str) -> dict[str, str] | None:
-    """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there
-    is none.
+    """Return rows of `module:attribute.attribute`, a dictionary or an object with items; None where
+    there is none.
     """
     try:
         found: Any = pkgutil.resolve_name(place)
@@ -46,7 +46,7 @@ def registry(place: str) -> dict[str, str] | None:
 
 
 def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
-    """A flag, its choices, and whether it is a switch, takes a number or takes a text."""
+    """Return a flag, its choices, and whether it is a switch, takes a number or takes a text."""
     choices = [str(choice) for choice in action.choices] if action.choices else None
     number = getattr(action.type, "__name__", "") in ("int", "float", "human_readable_int")
     return (

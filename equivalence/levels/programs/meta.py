@@ -44,7 +44,7 @@ def stop(*args: Any, **kwargs: Any) -> None:
 
 
 def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
-    """Names and tensors of the published checkpoint, but for those of the MTP layer."""
+    """Yield names and tensors of the published checkpoint, but for those of the MTP layer."""
     with open(os.path.join(asked["model"], "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     for weight in weights({**config, "num_nextn_predict_layers": 0}):

@@ -55,7 +55,7 @@ class RemovedModule(types.ModuleType):
 
 
 def module_of(name: str) -> types.ModuleType:
-    """The module, or what stands for it."""
+    """Return the module, or what stands for it."""
     try:
         return importlib.import_module(name)
     except Exception as error:

@@ -17,8 +17,8 @@ asked = given()
 
 
 def child(place: str, kind: str, program: str) -> tuple[int, list[str]]:
-    """What `python -m MODULE --help` or `python -c CODE --help` does: how it ends, and what it
-    loads.
+    """Return what `python -m MODULE --help` or `python -c CODE --help` does: how it ends, and what
+    it loads.
 
     Nothing of the tree is told: what its modules do while they are loaded is each command's own.
     """

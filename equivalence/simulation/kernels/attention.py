@@ -16,7 +16,7 @@ Part = Callable[[int], tuple[Tensor, Tensor]]
 def attend(
     q: Tensor, k: Tensor, v: Tensor, scale: float, *, causal: bool, q_v: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """One sequence: q [queries, heads, width], k and v [keys, key heads, width] → output and
+    """Return one sequence: q [queries, heads, width], k and v [keys, key heads, width] → output and
     log-sum-exp [heads, queries].
 
     The causal mask is aligned at the end of the keys. `q_v` is a part of the query that meets the
@@ -124,7 +124,7 @@ def flash_attn_with_kvcache(
     out: Tensor | None = None,
     **options: Any,
 ) -> Any:
-    """Keys and values by the pages of a cache."""
+    """Return keys and values by the pages of a cache."""
     assert k is None and page_table is not None and sinks is None and window_size == (-1, -1)
     page, lengths = k_cache.shape[1], cache_seqlens.tolist()
     queries = q.reshape(-1, *q.shape[-2:])

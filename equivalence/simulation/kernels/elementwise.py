@@ -73,7 +73,9 @@ def fused_eh_norm(
 
 @kernel("flashinfer.norm", source="flashinfer/norm.py")
 def layernorm(input: Tensor, gemma: Tensor, beta: Tensor, eps: float = 1e-6) -> Tensor:
-    """Rows less their mean, by their deviation, times a weight, plus a bias; all in float32."""
+    """Return rows less their mean, by their deviation, times a weight, plus a bias; all in
+    float32.
+    """
     wide = torch.nn.functional.layer_norm(
         input.float(), input.shape[-1:], gemma.float(), beta.float(), eps
     )

@@ -75,7 +75,7 @@ def moe_fused_gate(
     routed_scaling_factor: float = 0,
     apply_routed_scaling_factor_on_output: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The same, as older releases call it: weights and indices."""
+    """Return the same, as older releases call it: weights and indices."""
     assert num_fused_shared_experts == 0, "shared experts among the routed ones have no reference"
     weights, indices = route(input_tensor, bias, num_expert_group, topk_group, topk)
     scale = routed_scaling_factor if apply_routed_scaling_factor_on_output else 1.0

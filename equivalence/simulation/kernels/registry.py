@@ -84,7 +84,7 @@ def jit(prefix: str, *exports: str, source: str, says: str = "") -> Callable[[Fu
 
 
 def counted(reference: Reference) -> Callable[..., Any]:
-    """The reference as upstream calls it: noted, recorded in graphs, its signature checked.
+    """Return the reference as upstream calls it: noted, recorded in graphs, its signature checked.
 
     The call raises SimulationError where upstream passes what the reference does not take.
     """
@@ -112,7 +112,7 @@ def counted(reference: Reference) -> Callable[..., Any]:
 
 
 def given(result: Tensor, out: Tensor | None) -> Tensor:
-    """A kernel's result; where the caller gave a tensor for it, in that one."""
+    """Return a kernel's result; where the caller gave a tensor for it, in that one."""
     return result if out is None else out.copy_(result.view_as(out))
 
 

@@ -28,7 +28,7 @@ def quantize_rows(x: Tensor) -> Scaled:
 
 
 def _pages(cache: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """Keys [pages, size, width] and scales [pages, size], views of pages of bytes."""
+    """Return keys [pages, size, width] and scales [pages, size], views of pages of bytes."""
     rows = cache.reshape(cache.shape[0], -1).view(torch.uint8)
     size = rows.shape[1] // (width + 4)
     keys = rows[:, : size * width].view(torch.float8_e4m3fn).unflatten(1, (size, width))
@@ -135,7 +135,9 @@ def fp8_mqa_logits(
     *_: Any,
     **more: Any,
 ) -> Tensor:
-    """Each query by the keys from its start to its end; what is left of the row is never good."""
+    """Return each query by the keys from its start to its end; what is left of the row is never
+    good.
+    """
     scores = _scores(q, *kv, weights)
     places = torch.arange(scores.shape[1])
     outside = (places < cu_seq_len_k_start[:, None]) | (places >= cu_seq_len_k_end[:, None])
@@ -146,7 +148,7 @@ def fp8_mqa_logits(
 def get_paged_mqa_logits_metadata(
     context_lens: Tensor, block_kv: int, num_sms: int, **options: Any
 ) -> Tensor:
-    """How the work is spread: a matter of speed."""
+    """Return how the work is spread: a matter of speed."""
     return context_lens.new_zeros(num_sms + 1, 2)
 
 
@@ -183,7 +185,7 @@ def fp8_paged_mqa_logits(
 def fast_topk_v2(
     score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None
 ) -> Tensor:
-    """Places of the largest scores, in their order; -1 where there are fewer.
+    """Return places of the largest scores, in their order; -1 where there are fewer.
 
     The kernels leave the order open.
 
@@ -204,7 +206,7 @@ def fast_topk_v2(
 
 @kernel("sgl_kernel", source="sgl-kernel/python/sgl_kernel/top_k.py")
 def fast_topk(values: Tensor, topk: int, dim: int) -> tuple[Tensor, Tensor]:
-    """The largest, with their indices."""
+    """Return the largest, with their indices."""
     result = (
         torch.max(values, dim=dim, keepdim=True) if topk == 1 else torch.topk(values, topk, dim=dim)
     )
@@ -279,8 +281,8 @@ def fast_topk_transform_fused(
     topk: int,
     row_starts: Tensor | None = None,
 ) -> Tensor:
-    """The same as slots of the cache; each sequence has a row of the table, each of its tokens a
-    row of scores.
+    """Return the same as slots of the cache; each sequence has a row of the table, each of its
+    tokens a row of scores.
     """
     found = fast_topk_v2(score, lengths, topk, row_starts)
     table = page_table_size_1.repeat_interleave(cu_seqlens_q.long().diff(), 0)[: len(found)]
@@ -295,7 +297,7 @@ def fast_topk_transform_ragged_fused(
     topk: int,
     row_starts: Tensor | None = None,
 ) -> Tensor:
-    """The same as places among the keys of all sequences."""
+    """Return the same as places among the keys of all sequences."""
     found = fast_topk_v2(score, lengths, topk, row_starts)
     return torch.where(found < 0, found, found + topk_indices_offset.to(torch.int32)[:, None])
 
@@ -315,8 +317,8 @@ def flash_mla_sparse_fwd(
     topk_length: Tensor | None = None,
     **options: Any,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp
-    [tokens, heads].
+    """Return each query [tokens, heads, width] over its own keys; → output, largest scores,
+    log-sum-exp [tokens, heads].
 
     `topk_length` is how many keys of each token count.
     """

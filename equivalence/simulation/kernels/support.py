@@ -25,7 +25,7 @@ def get_num_sms() -> int:
 
 @kernel("deep_gemm", source=_DEEP_GEMM)
 def get_mk_alignment_for_contiguous_layout() -> int:
-    """Rows that each expert's block is padded to."""
+    """Return rows that each expert's block is padded to."""
     return 128
 
 
@@ -43,7 +43,7 @@ def autotune(*args: Any, **kwargs: Any) -> contextlib.AbstractContextManager[Non
 
 @kernel("flashinfer.comm.mnnvl", source="flashinfer/comm/mnnvl.py")
 def is_mnnvl_fabric_supported(device: Any) -> bool:
-    """Whether devices of several hosts share memory.
+    """Tell whether devices of several hosts share memory.
 
     Raises RuntimeError, as on a machine without a driver; upstream then reduces without what needs
     it.

@@ -142,7 +142,7 @@ def silent_names(trees: Trees, seen: Seen) -> None:
 
 
 def _written(root: Path, paths: Iterable[str], names: Iterable[str]) -> set[str]:
-    """Which of these names any of the files writes."""
+    """Return which of these names any of the files writes."""
     names, found = {*names}, set[str]()
     for path in paths:
         data = (root / path).read_bytes() if found < names else b""

@@ -43,7 +43,7 @@ def _only_binds(node: ast.stmt) -> bool:
 
 
 def _maker(decorator: ast.expr) -> ast.expr:
-    """What is called where a decorator is a call, else the decorator."""
+    """Return what is called where a decorator is a call, else the decorator."""
     return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
@@ -63,12 +63,14 @@ class Aligner:
         self._keys: dict[ast.stmt, tuple[object, ...]] = {}
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
-        """Whether a suite does nothing but to bind names that the generated file does not read."""
+        """Tell whether a suite does nothing but to bind names that the generated file does not
+        read.
+        """
         return all(map(_only_binds, body)) and bound_by(*body).isdisjoint(self._names)
 
     def key(self, node: ast.stmt) -> tuple[object, ...]:
-        """Equal for statements that are the same, with all that is in them but for definitions'
-        bodies.
+        """Return equal for statements that are the same, with all that is in them but for
+        definitions' bodies.
         """
         if node not in self._keys:
             self._keys[node] = (
@@ -78,7 +80,7 @@ class Aligner:
         return self._keys[node]
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
-        """Whether the head of the second may be what is left of the first's."""
+        """Tell whether the head of the second may be what is left of the first's."""
         if type(one) is not type(other):
             return False
         whole, left = self.head(one), self.head(other)
@@ -148,7 +150,7 @@ class Aligner:
         return following
 
     def _within(self, one: ast.stmt, other: ast.stmt) -> tuple[int, Pairs]:
-        """The score of two partners with all that is in them."""
+        """Return the score of two partners with all that is in them."""
         if self.key(one) != self.key(other):
             pairs: Pairs = {}
             score = _EQUAL if self.head(one) == self.head(other) else _PARTNER
@@ -163,7 +165,7 @@ class Aligner:
 
 
 def _same(ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
-    """The pairs of statements that are the same, with those within them."""
+    """Return the pairs of statements that are the same, with those within them."""
     return {id(one): other for one, other in zip(below(ours), below(theirs), strict=True)}
 
 
@@ -184,8 +186,8 @@ of a function.
 
 
 def is_part(text: str, whole: str) -> bool:
-    """Whether what is written may be what is left of the whole, by the tokens; literals may stand
-    in the place of others.
+    """Tell whether what is written may be what is left of the whole, by the tokens; literals may
+    stand in the place of others.
     """
     return is_subsequence((token for token in _split(text) if token not in _WRITTEN), _split(whole))
 
@@ -205,7 +207,7 @@ def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, those of suites within them included."""
+    """Yield the statements of a body, those of suites within them included."""
     for node in body:
         yield node
         for suite in suites_of(node):
@@ -260,8 +262,8 @@ _Node = TypeVar("_Node", bound=ast.AST)
 def matched(
     ours: Sequence[_Node], theirs: Sequence[ast.AST]
 ) -> Iterator[tuple[_Node, ast.AST | None]]:
-    """Each of upstream's with what is left of it: equal ones in their order; between these whatever
-    may be left of it by its tokens.
+    """Yield each of upstream's with what is left of it: equal ones in their order; between these
+    whatever may be left of it by its tokens.
     """
     if len(ours) == len(theirs):
         yield from zip(ours, theirs, strict=True)
@@ -280,5 +282,7 @@ def matched(
 
 
 def likeness(one: Sequence[str], other: Sequence[str]) -> float:
-    """How much of two texts, or of two lists of them, stands in both in one order: 1 for all."""
+    """Return how much of two texts, or of two lists of them, stands in both in one order: 1 for
+    all.
+    """
     return SequenceMatcher(None, one, other, False).ratio()

@@ -89,7 +89,7 @@ class _Scope:
     """Statements of upstream in whose place a named error stands."""
 
     def losses(self) -> list[Loss]:
-        """Those of what stands in it, too."""
+        """Return those of what stands in it, too."""
         self.words, ours = self.words.within(self.around), self.around[-1].body
         if [*map(self.aligner.key, ours)] != [*map(self.aligner.key, self.theirs)]:
             self.aligner.align(ours, self.theirs, self._pairs)
@@ -198,7 +198,9 @@ class _Scope:
                     self._lose_words("the value", node)
 
     def _decided(self, node: ast.If) -> bool:
-        """What an `if` lost that is not there any more; whether nothing behind it can run."""
+        """Return what an `if` lost that is not there any more; whether nothing behind it
+        can run.
+        """
         body, other = self._stands(node.body), self._stands(node.orelse)
         text = ast.unparse(node.test)
         ends = False
@@ -288,7 +290,7 @@ class _Scope:
                 yield word
 
     def _imported(self, names: Sequence[str]) -> Iterator[str]:
-        """What upstream's imports of these names say of them."""
+        """Yield what upstream's imports of these names say of them."""
         for node in ast.walk(self.around[0]):
             if isinstance(node, ast.ImportFrom) and any(
                 (alias.asname or alias.name) in names for alias in node.names

@@ -48,7 +48,7 @@ _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def words(node: ast.AST) -> Iterator[str]:
-    """Identifiers and short texts anywhere in a piece of syntax."""
+    """Yield identifiers and short texts anywhere in a piece of syntax."""
     for each in ast.walk(node):
         match each:
             case (
@@ -72,8 +72,9 @@ def words(node: ast.AST) -> Iterator[str]:
 
 
 def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]:
-    """Texts of upstream's lists (`ours`) that are only asked which of the module's own names they
-    are (``for x in NAMES: if x in globals()``), and that the generated module (`theirs`) does not
+    """Return texts of upstream's lists (`ours`) that are only asked which of the module's own names
+    they are (``for x in NAMES: if x in globals()``), and that the generated module (`theirs`) does
+    not
     bind: nobody misses them.
     """
     reads, asked, said = Counter[str](), Counter[str](), Counter[object]()
@@ -103,7 +104,7 @@ def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]
 
 
 def names_read(node: ast.AST) -> Iterator[str]:
-    """Names that some code reads."""
+    """Return names that some code reads."""
     return (
         each.id
         for each in ast.walk(node)
@@ -126,13 +127,15 @@ class Vocabulary:
         self._around: Around = ()
 
     def whole(self, name: str) -> str | None:
-        """The row by which anything may be gone from a function or class of this qualified name."""
+        """Return the row by which anything may be gone from a function or class of this qualified
+        name.
+        """
         around = ((row.id, f"{one}.") for row in self._rows for one in row.inside)
         return next((row for row, start in around if f"{name}.".startswith(start)), None)
 
     def within(self, around: Around) -> "Vocabulary":
-        """The same of tests that stand in a function or class of upstream: a name of which no word
-        speaks is what it is bound to there.
+        """Return the same of tests that stand in a function or class of upstream: a name of which
+        no word speaks is what it is bound to there.
         """
         inner = copy(self)
         inner._around = around
@@ -141,9 +144,9 @@ class Vocabulary:
         return inner
 
     def reason(self, test: ast.expr, value: bool) -> str | None:
-        """The row whose words let a test of Python have this value, whatever all else in it is; of
-        several the first one. None for none. A comparison with some texts, or with some classes, is
-        one with each of them.
+        """Return the row whose words let a test of Python have this value, whatever all else in it
+        is; of several the first one. None for none. A comparison with some texts, or with some
+        classes, is one with each of them.
         """
         return self._reason(test, value, None) or (
             self._reason(test, value, self._scope) if self._around else None
@@ -282,18 +285,22 @@ class Vocabulary:
         return None
 
     def of(self, words: Iterable[str], value: bool) -> str | None:
-        """The same of something of which nothing but these identifiers and texts is known."""
+        """Return the same of something of which nothing but these identifiers and texts is
+        known.
+        """
         return next((row for word in words if (row := self._row(word, value)) is not None), None)
 
     @staticmethod
     def of_all(reasons: Iterable[str | None], every: bool) -> str | None:
-        """The first reason of several; None where there must be one for `every`, and is not."""
+        """Return the first reason of several; None where there must be one for `every`, and
+        is not.
+        """
         given = [*reasons]
         found = [reason for reason in given if reason is not None]
         return found[0] if found and (not every or len(found) == len(given)) else None
 
     def _row(self, word: str, value: bool) -> str | None:
-        """The row that says that what this word stands for has this value."""
+        """Return the row that says that what this word stands for has this value."""
         key = word, value
         if key not in self._said:
             rows = self._holding if value else self._dropped

@@ -84,7 +84,7 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
 
 
 def _required(out: Path) -> frozenset[str]:
-    """Distributions that installing the tree installs."""
+    """Return distributions that installing the tree installs."""
     try:
         declared = tomllib.loads((out / PYPROJECT).read_text("utf-8"))["project"].get(
             "dependencies", []
@@ -147,8 +147,8 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
 
 
 def _before(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, dict[str, str]]:
-    """Modules of upstream; and public members that kept classes lost and no class has any more,
-    each below a class that had it.
+    """Return modules of upstream; and public members that kept classes lost and no class has any
+    more, each below a class that had it.
     """
     there, theirs = modules_of(trees.source.by_path), trees.source.by_path
     # A text may end in names, and a name may be a module.

@@ -63,7 +63,7 @@ class Use:
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
-    """All uses of a wheel, or of a folder, in the order of its files.
+    """Return all uses of a wheel, or of a folder, in the order of its files.
 
     Raises zipfile.BadZipFile: it is neither. A file that is no Python (a template, Python 2) is
     passed over: nobody imports it.
@@ -112,7 +112,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
 
 
 def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
-    """Lines of the imports that run as soon as the file is loaded, and whose error nobody
+    """Yield lines of the imports that run as soon as the file is loaded, and whose error nobody
     catches.
     """
     for node in body:
@@ -130,7 +130,7 @@ def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
 
 
 def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
-    """What classes that inherit from one of the package ask of themselves, or override."""
+    """Yield what classes that inherit from one of the package ask of themselves, or override."""
     scope = scope_of(tree, "")
     for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
         bases = [
@@ -154,15 +154,15 @@ def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
 
 
 def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
-    """A module, and what is looked up in it by these names one after the other: fallbacks import a
-    name twice.
+    """Return a module, and what is looked up in it by these names one after the other: fallbacks
+    import a name twice.
     """
     module, _, name = target.rpartition(".")
     return (module, (name, *names)) if module else (target, names)
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and text of each, sorted by path.
+    """Yield path and text of each, sorted by path.
 
     Raises zipfile.BadZipFile: it is no folder, and no wheel. In a folder, code of a Markdown
     document keeps its lines, each block by itself; a notebook's cells are one file.

@@ -111,7 +111,7 @@ def _text(file: Path) -> str:
 
 
 def _holds(reason: Reason, leftover: Leftover) -> bool:
-    """True when every key that the rule gives is met."""
+    """Tell whether every key that the rule gives is met."""
     names = {leftover.text, *leftover.text.removesuffix("()").split(".")}
     return (
         (not reason.kind or leftover.kind in reason.kind)

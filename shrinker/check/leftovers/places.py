@@ -41,7 +41,7 @@ _BY_FIELD = {field: place for place, fields in _FIELDS.items() for field in fiel
 
 
 def place_within(node: ast.AST, field: str, child: ast.AST, place: Position) -> Position:
-    """The place of what a piece of syntax holds, by its own."""
+    """Return the place of what a piece of syntax holds, by its own."""
     # What is asked for which words to show is shown.
     if field in _BY_FIELD and not (isinstance(node, ast.IfExp) and place == "message"):
         return _BY_FIELD[field]

@@ -51,7 +51,7 @@ class Words:
         self._seen: dict[str, bool] = {}
 
     def within(self, text: str) -> bool:
-        """True when the identifier or string holds one of the words."""
+        """Tell whether the identifier or string holds one of the words."""
         if text not in self._seen:
             # `__aiter__` is Python's.
             tokens = set[str]() if is_special(text) else {*_tokens(text)}
@@ -70,7 +70,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def foreign_words(rules: Ruleset) -> Words:
-    """Words of other platforms."""
+    """Return words of other platforms."""
     return Words(
         word for platform in rules.platforms if not platform.own for word in platform.words
     )
@@ -131,7 +131,7 @@ class Vocabulary:
         return frozenset(_WORDS.findall(" ".join((*self.texts, *absent, *outside))))
 
     def hot(self, lines: Lines) -> set[str]:
-        """Words of a text whose lines may hold a leftover."""
+        """Return words of a text whose lines may hold a leftover."""
         asked = (
             word
             for word in lines.words

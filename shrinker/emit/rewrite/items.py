@@ -113,7 +113,7 @@ def has_comment(space: Space) -> bool:
 
 
 def _space_of(sign: Node) -> Space:
-    """The white space around a sign that goes: the side on which a line ends."""
+    """Return the white space around a sign that goes: the side on which a line ends."""
     after: Space = sign.whitespace_after
     return after if isinstance(after, cst.ParenthesizedWhitespace) else sign.whitespace_before
 

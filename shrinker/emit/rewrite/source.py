@@ -44,7 +44,7 @@ class Source:
         return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
 
     def indent(self, line: int) -> str:
-        """The white space that a line begins with."""
+        """Return the white space that a line begins with."""
         text = self.lines[line - 1]
         return text[: len(text) - len(text.lstrip(" \t\f"))]
 

@@ -38,8 +38,8 @@ def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
 
 
 def _fold_table(folder: StatementFolder, name: str, value: ast.expr) -> ast.expr:
-    """The value of a name; what a rule says is only asked for texts of a domain, itself or within a
-    call that makes it, loses other rows.
+    """Return the value of a name; what a rule says is only asked for texts of a domain, itself or
+    within a call that makes it, loses other rows.
     """
     domain = folder.context.environment.domain(
         f"{folder.owner or folder.context.module}.{name}", "tables"
@@ -82,7 +82,7 @@ def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
 def fold_annotation(
     expressions: ExpressionFolder, node: ast.expr, *, stays: bool = False
 ) -> ast.expr | None:
-    """The annotation without removed names; None when it goes, but for that of a variable: a
+    """Return the annotation without removed names; None when it goes, but for that of a variable: a
     dataclass field is a field because it has one.
     """
     if (removed := _removed_name(expressions, node)) is None:

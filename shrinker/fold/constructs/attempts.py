@@ -52,8 +52,8 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
 
 
 def _makes_locals(folder: StatementFolder, node: ast.Try) -> bool:
-    """True where a handler binds a name of a function: without the handler, that name would be one
-    of the module.
+    """Tell whether a handler binds a name of a function: without the handler, that name would be
+    one of the module.
     """
     return folder.kind == "function" and any(bound_by(*handler.body) for handler in node.handlers)
 
@@ -70,7 +70,7 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
 
 
 def _tells(handler: ast.ExceptHandler) -> bool:
-    """True when a handler tells the named error from the one for an unbound name, which upstream
+    """Tell whether a handler tells the named error from the one for an unbound name, which upstream
     raises.
     """
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -79,7 +79,7 @@ def _tells(handler: ast.ExceptHandler) -> bool:
 
 
 def _uses_exception(handler: ast.ExceptHandler) -> bool:
-    """True when code of a handler looks at the exception."""
+    """Tell whether code of a handler looks at the exception."""
     parts = [node for statement in handler.body for node in walk(statement)]
     named = handler.name is not None and any(
         isinstance(n, ast.Name) and n.id == handler.name for n in parts
@@ -91,7 +91,7 @@ def _uses_exception(handler: ast.ExceptHandler) -> bool:
 
 
 def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str) -> list[ast.stmt]:
-    """The body of a handler in the place of the whole."""
+    """Return the body of a handler in the place of the whole."""
     context, handler = folder.context, node.handlers[index]
     rows = node.lineno, first_line(handler.body[0]) - 1
     context.decide(node, "try", {rule}, "removed", extent(node.body), node.body[0], rows)

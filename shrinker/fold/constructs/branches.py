@@ -41,7 +41,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
 
 
 def _decided_test(folder: StatementFolder, node: ast.If) -> Known | None:
-    """What the facts say of a test, whatever asking it does."""
+    """Return what the facts say of a test, whatever asking it does."""
     value = truth(node.test, folder.scope)
     return value if value is not None and value.rules else None
 
@@ -69,8 +69,8 @@ def _tell(context: Context, node: ast.If, value: Known, gone: tuple[int, int]) -
 
 
 def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
-    """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take
-    its place.
+    """Return the facts decide a test that must be asked all the same: the dead block goes, `pass`
+    may take its place.
     """
     context = folder.context
     dead = node.orelse if value.truth else node.body
@@ -101,7 +101,7 @@ def _emptied(context: Context, node: ast.If) -> TakeBlock | DropStatement:
 
 @folds(ast.Assert)
 def fold_assert(folder: StatementFolder, node: ast.Assert) -> Folded:
-    """An assertion that holds goes."""
+    """Return an assertion that holds goes."""
     test, value = folder.expressions.tested(node.test)
     if value is not None and value.truth:
         return folder.drop(node, value.rules, "assert")

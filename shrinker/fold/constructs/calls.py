@@ -15,7 +15,7 @@ from shrinker.syntax.names import written
 
 @folds(ast.Expr)
 def fold_alone(folder: StatementFolder, node: ast.Expr) -> Folded:
-    """An expression that stands alone."""
+    """Return an expression that stands alone."""
     if (filed := registration(node.value, folder.scope)) is not None:
         return folder.drop(node, {filed.rule}, "registration")
     value = folder.expressions.fold(node.value)
@@ -27,7 +27,7 @@ def fold_alone(folder: StatementFolder, node: ast.Expr) -> Folded:
 
 @folds_expression(ast.Call)
 def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.expr:
-    """A call."""
+    """Return a call."""
     match node:
         case ast.Call(ast.Name("isinstance" | "issubclass"), [_, _], []):
             return folder.valued(node) or fold_instance_test(folder, node)
@@ -52,7 +52,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
 
 @folds_expression(ast.Subscript)
 def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) -> ast.expr:
-    """An item of something."""
+    """Return an item of something."""
     drop_unasked(folder, node)
     node.value = folder.followed(node.value)
     node.slice = folder.fold(node.slice)
@@ -60,8 +60,8 @@ def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) ->
 
 
 def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
-    """The removed thing that a call files: its first argument, or the name that this is made with,
-    is a text that the domain never is, or is read from something removed.
+    """Return the removed thing that a call files: its first argument, or the name that this is made
+    with, is a text that the domain never is, or is read from something removed.
     """
     if not isinstance(node, ast.Call) or not node.args:
         return None

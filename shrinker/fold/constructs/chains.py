@@ -59,8 +59,8 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
 
 
 def _without_bindings(folder: ExpressionFolder, node: ast.IfExp) -> ast.expr:
-    """The test, with the value in the place of each `name := value` whose name nothing else of the
-    function has.
+    """Return the test, with the value in the place of each `name := value` whose name nothing else
+    of the function has.
     """
     function = folder.context.function
     bound = {part.target.id for part in walk(node.test) if isinstance(part, ast.NamedExpr)}

@@ -75,8 +75,8 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
-    """A default is evaluated with the definition, in every run: a removed member that it gives is
-    named, and stays.
+    """Return a default is evaluated with the definition, in every run: a removed member that it
+    gives is named, and stays.
     """
     try:
         return folder.expressions.fold(node)
@@ -89,14 +89,14 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
 
 
 def _removed_definition(folder: StatementFolder, node: Definition) -> Removed | None:
-    """The rule's answer for a definition at module level that it names."""
+    """Return the rule's answer for a definition at module level that it names."""
     if folder.kind != "module":
         return None
     return folder.context.environment.removed_definition(f"{folder.context.module}.{node.name}")
 
 
 def _removed_method(folder: StatementFolder, node: Function, generator: bool) -> Removed | None:
-    """The rule's answer for a method that it names.
+    """Return the rule's answer for a method that it names.
 
     The method stays, since nobody knows all who call it, and raises.
     """
@@ -146,7 +146,7 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
 
 
 def _bound(scope: LocalScope, name: str) -> int:
-    """How many places bind a name."""
+    """Return how many places bind a name."""
     return len(scope.bindings.names.get(name, ()))
 
 
@@ -165,8 +165,8 @@ def _fold_decorators(folder: StatementFolder, node: Definition) -> None:
 
 
 def _definition_gone(folder: StatementFolder, node: Definition, poison: EvaluatesRemoved) -> Folded:
-    """What becomes of a definition that a removed decorator, default or keyword stands at; of what
-    is missing the error stays.
+    """Return what becomes of a definition that a removed decorator, default or keyword stands at;
+    of what is missing the error stays.
     """
     removed = poison.removed
     if removed.missing:

@@ -65,14 +65,14 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
 def fold_collection(
     folder: ExpressionFolder, node: ast.List | ast.Set, condition: bool
 ) -> ast.expr:
-    """A set, or a list that is no target."""
+    """Return a set, or a list that is no target."""
     is_table = isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load)
     return fold_display(folder, node) if is_table else folder.children(node)
 
 
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
-    """A dictionary: rows by key and by value."""
+    """Return a dictionary: rows by key and by value."""
     kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         try:

@@ -42,7 +42,7 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
 def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
-    """All units of a folded module, whose tree has the positions of the original file."""
+    """Return all units of a folded module, whose tree has the positions of the original file."""
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
     return SymbolTable(tuple(collector.units), frozenset(exported(tree)), entries(tree))
@@ -113,7 +113,7 @@ class _Collector:
     def _add(
         self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any
     ) -> int:
-        """One more unit, and its number; `more` are fields of it."""
+        """Return one more unit, and its number; `more` are fields of it."""
         self.units.append(Symbol(kind, tuple(names), span(node), parent, **uses.fields(), **more))
         return len(self.units) - 1
 

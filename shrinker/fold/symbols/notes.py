@@ -53,7 +53,7 @@ class Notes:
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
-        """Paths of an expression where the unit is read now."""
+        """Return paths of an expression where the unit is read now."""
         return self._follow.of(node, self._scope)
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:

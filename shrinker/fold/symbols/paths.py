@@ -30,7 +30,7 @@ class Paths:
         return tuple(self._imports)
 
     def imported(self, module: str, name: str, line: int) -> str:
-        """The path of what an import gives, which the unit then imports."""
+        """Return the path of what an import gives, which the unit then imports."""
         return self._imports.setdefault((module, name, line), f"#{len(self._imports)}")
 
     def give(self, scope: Scope, name: str, path: str) -> None:
@@ -38,8 +38,8 @@ class Paths:
         self._given[scope, name] = path
 
     def of(self, node: ast.expr, scope: Scope) -> tuple[str, ...]:
-        """Paths of an expression; `ANYTHING` among them when it may be something that no path
-        tells.
+        """Return paths of an expression; `ANYTHING` among them when it may be something that no
+        path tells.
         """
         match node:
             case ast.Name(id=name):
@@ -128,7 +128,7 @@ def is_followed(name: str, scope: Scope) -> bool:
 
 
 def owner_of(name: str, scope: Scope) -> Scope | None:
-    """The function, lambda or comprehension that binds a name; None for the module level and
+    """Return the function, lambda or comprehension that binds a name; None for the module level and
     beyond.
     """
     owner = scope.owner(name)

@@ -151,7 +151,7 @@ class SpelledTexts:
         return tables if held and all(map(_is_spelled, held)) else None
 
     def _rows_of(self, node: ast.expr, scope: Scope) -> tuple[list[ast.expr], Tables] | None:
-        """What a loop runs over, row by row; None when it is not spelled out."""
+        """Return what a loop runs over, row by row; None when it is not spelled out."""
         match node:
             case ast.Call(func=ast.Name(id=name), args=[iterated], keywords=[]) if name in _COPIES:
                 return self._rows_of(iterated, scope) if scope.owner(name) is None else None
@@ -181,8 +181,8 @@ class SpelledTexts:
     def _rows_of_name(
         self, name: str, given: list[ast.expr], owner: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
-        """Rows of what a local name is given; what it is made of itself (`names = sorted(names)`)
-        is not followed.
+        """Return rows of what a local name is given; what it is made of itself (`names =
+        sorted(names)`) is not followed.
 
         Who holds a list by a name may add to it.
         """
@@ -196,8 +196,8 @@ class SpelledTexts:
     def _rows_held(
         self, table: ast.expr, default: Sequence[ast.expr], scope: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
-        """Rows of what a dictionary of displays holds, whichever of them is taken, and of what
-        stands for one that is not there.
+        """Return rows of what a dictionary of displays holds, whichever of them is taken, and of
+        what stands for one that is not there.
         """
         held = self._parts_of(table, "values", scope)
         if held is None or any(map(_makes_what_grows, held[0])):
@@ -208,7 +208,7 @@ class SpelledTexts:
     def _rows_of_all(
         self, nodes: Iterable[ast.expr], scope: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
-        """Rows of several things, of which a loop may run over any."""
+        """Return rows of several things, of which a loop may run over any."""
         rows, tables = list[ast.expr](), _NONE
         for node in nodes:
             found = self._rows_of(node, scope)
@@ -219,8 +219,8 @@ class SpelledTexts:
         return rows, tables
 
     def _given(self, name: str, scope: Scope) -> tuple[list[ast.expr], Scope] | None:
-        """What a local name is given, with the scope that it belongs to; None where that is not all
-        known.
+        """Return what a local name is given, with the scope that it belongs to; None where that is
+        not all known.
         """
         owner = scope.owner(name)
         if owner is None or owner is self._module or (owner, name) in self._rows:
@@ -232,7 +232,7 @@ class SpelledTexts:
     def _parts_of(
         self, node: ast.expr, part: str, scope: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
-        """Keys, values or items of a dictionary."""
+        """Return keys, values or items of a dictionary."""
         found = self._display(node, scope)
         if found is None:
             return None
@@ -250,7 +250,7 @@ class SpelledTexts:
         return [ast.Tuple([key, value], ast.Load()) for key, value in items], tables
 
     def _display(self, node: ast.expr, scope: Scope) -> tuple[ast.expr, Tables] | None:
-        """The display that an expression is, or that it names."""
+        """Return the display that an expression is, or that it names."""
         if isinstance(node, _DISPLAYS):
             return node, _NONE
         if (
@@ -284,7 +284,7 @@ def _is_text(node: ast.expr | None) -> bool:
 
 
 def _written(tree: ast.Module) -> frozenset[str]:
-    """Names that the module does more with than to look into what they hold.
+    """Return names that the module does more with than to look into what they hold.
 
     >>> sorted(_written(ast.parse("A[1]; A.get(2); B[1] = 2; C.update(x=1); f(D); 1 in E")))
     ['B', 'C', 'D', 'f']

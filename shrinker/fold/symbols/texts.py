@@ -56,7 +56,7 @@ class Texts(Notes):
                 self._note(self.texts, *spelled_otherwise(text))
 
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
-        """A text that may be computed; False when no letter of it is known."""
+        """Return a text that may be computed; False when no letter of it is known."""
         pattern = pattern_of(node)
         if not _LETTER.search(pattern):
             return False

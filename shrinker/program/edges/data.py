@@ -52,8 +52,8 @@ class DataEdges:
         self._lookup = lru_cache(maxsize=None)(self._lookup_uncached)
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Files that the module's strings name or, where they are native source, include; and its
-        stub.
+        """Yield files that the module's strings name or, where they are native source, include; and
+        its stub.
         """
         folder, stub = module.path.rpartition("/")[0], f"{module.path}i"
         if stub in self.by_base.get(stub.rpartition("/")[2], ()):
@@ -81,8 +81,9 @@ class DataEdges:
                     yield Found(file_node(path), "data", site.line, weak)
 
     def find_in_folders(self, module: FoldedModule, reached: Container[str]) -> Iterator[Found]:
-        """Files in the folders that the module's strings name, but for documents: all where none of
-        these nodes is `reached`, else those with a suffix that the module globs for (``*.json``).
+        """Yield files in the folders that the module's strings name, but for documents: all where
+        none of these nodes is `reached`, else those with a suffix that the module globs for
+        (``*.json``).
         """
         home = module.path.rpartition("/")[0]
         bases = (site.text.rpartition("/")[2] for site in module.strings)
@@ -100,7 +101,7 @@ class DataEdges:
                 yield from (Found(file_node(path), "data", site.line, weak) for path in found)
 
     def _folders(self, text: str, home: str) -> Iterator[str]:
-        """Folders of files that a string names in a module of the folder `home`."""
+        """Yield folders of files that a string names in a module of the folder `home`."""
         parts = [part for part in text.split("/") if part.strip("*") and part != "."]
         if not parts or len(text) > _LONGEST or any("*" in part for part in parts):
             return
@@ -113,7 +114,7 @@ class DataEdges:
                 yield folder
 
     def _lookup_uncached(self, text: str) -> tuple[list[str], list[str]]:
-        """Files whose path ends as the string does, and all of which the base name does."""
+        """Return files whose path ends as the string does, and all of which the base name does."""
         if len(text) > _LONGEST or "://" in text or "\n" in text:
             return [], []
         bases = [text.rpartition("/")[2]]
@@ -135,7 +136,7 @@ class DataEdges:
 
 
 def _tail(text: str) -> list[str]:
-    """The components after the last one that says nothing."""
+    """Return the components after the last one that says nothing."""
     parts = text.split("/")
     dull = (
         number for number, part in enumerate(parts) if part in (".", "..") or not part.strip("*")
@@ -150,9 +151,9 @@ def _short(text: str) -> str:
 def included(
     text: str, folder: str, files: dict[str, list[str]], *, every: bool = False
 ) -> Iterator[tuple[str, int]]:
-    """Files, of some by their base names, that a native source includes, or a string that holds
-    source, each with the line; quoted names are looked up in the folder first. With `every` all
-    files that an include may mean, not only the nearest.
+    """Yield files, of some by their base names, that a native source includes, or a string that
+    holds source, each with the line; quoted names are looked up in the folder first. With `every`
+    all files that an include may mean, not only the nearest.
     """
     for match in _INCLUDE.finditer(text) if "include" in text else ():
         line = 1 + text.count("\n", 0, match.start(1))

@@ -34,7 +34,7 @@ LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
 
 
 def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
-    """Edges of every import that folding left."""
+    """Yield edges of every import that folding left."""
     for site in module.imports:
         if site.module.partition(".")[0] != PACKAGE:
             continue
@@ -60,7 +60,8 @@ def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
 
 
 def outside_edges(module: FoldedModule) -> Iterator[Found]:
-    """Edges to ``external:<top-level name>``, also of `import_module` with a literal name, and to
+    """Yield edges to ``external:<top-level name>``, also of `import_module` with a literal name,
+    and to
     kernels: ``import library`` and a star give the library's own node.
     """
     calls = [
@@ -79,13 +80,13 @@ def outside_edges(module: FoldedModule) -> Iterator[Found]:
 
 
 def kernel_library(module: str) -> str | None:
-    """The kernel library that a dotted module belongs to, if any."""
+    """Return the kernel library that a dotted module belongs to, if any."""
     top = module.partition(".")[0]
     return next((name for name in LIBRARIES if top == name or top.startswith(name + "_")), None)
 
 
 def named_modules(pattern: str, index: ModuleIndex) -> list[str]:
-    """Modules of the tree that a root or keep pattern names, sorted."""
+    """Return modules of the tree that a root or keep pattern names, sorted."""
     if "*" not in pattern:
         return [pattern] if pattern in index.paths else []
     return [name for name in sorted(index.paths) if name_matches(pattern, name)]
@@ -105,7 +106,7 @@ def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], 
 
 
 def rule_targets(rule: Root | Keep, index: ModuleIndex, paths: Sequence[str]) -> Iterator[str]:
-    """Nodes that the rule names, of all paths of the tree."""
+    """Yield nodes that the rule names, of all paths of the tree."""
     for pattern in rule.modules:
         yield from map(module_node, named_modules(pattern, index))
     # Most patterns start with a literal folder, most paths are elsewhere.
@@ -121,9 +122,9 @@ def walk_edges(
     by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
-    """Edges of all walks in the modules kept so far, each with the module where it starts; walks
-    find what `Ruleset.walked` says. A walk often receives its package as an argument: then the
-    packages named by strings of the walking module and of its importers are its targets.
+    """Yield edges of all walks in the modules kept so far, each with the module where it starts;
+    walks find what `Ruleset.walked` says. A walk often receives its package as an argument: then
+    the packages named by strings of the walking module and of its importers are its targets.
     """
     walks = (
         (name, site)

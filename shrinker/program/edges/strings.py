@@ -46,7 +46,7 @@ class StringEdges:
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Edges of a module's strings and of its dynamic imports; its rows and texts are
+        """Yield edges of a module's strings and of its dynamic imports; its rows and texts are
         remembered.
         """
         for site in module.strings:
@@ -71,12 +71,12 @@ class StringEdges:
                 yield from self._target(module, call.target, call.line)
 
     def _of(self, site: StringSite) -> Iterator[Found]:
-        """Edges of one string that is no path of a script."""
+        """Yield edges of one string that is no path of a script."""
         for node, weak in self._resolve(site.text):
             yield Found(node, "string", site.line, weak)
 
     def _resolved(self, text: str) -> Iterator[tuple[str, str]]:
-        """Nodes that a text names, each with why that is a guess."""
+        """Yield nodes that a text names, each with why that is a guess."""
         if "-m" in text and " " in text:
             # A command line in a message or a shell string.
             for name in _COMMAND.findall(text):
@@ -108,7 +108,7 @@ class StringEdges:
         return (node for node, _ in self._index.nodes(dotted))
 
     def find_compiled(self, path: str, content: bytes) -> Iterator[Found]:
-        """Edges to modules that a compiled module names: what it imports when it runs, as
+        """Yield edges to modules that a compiled module names: what it imports when it runs, as
         ``sglang.x.y`` in its texts.
 
         A compiler puts texts side by side without an end between them: of ``sglang.x.youtside`` the
@@ -133,8 +133,8 @@ class StringEdges:
             yield Found(node, "string", line, f"import_module of `{pattern}`")
 
     def _relative_strings(self, module: FoldedModule) -> Iterator[Found]:
-        """A computed `import_module`: any string beside it may be the submodule, absolute ones are
-        edges already.
+        """Yield a computed `import_module`: any string beside it may be the submodule, absolute
+        ones are edges already.
         """
         package = package_of(module.module, module.is_package)
         for site in module.strings:
@@ -161,8 +161,8 @@ class StringEdges:
                 yield Found(path_node(path), "string", line, f"script path {text!r} in a string")
 
     def _matching(self, pattern: str, star: str) -> list[str]:
-        """Modules that a pattern names; none for a bare ``*`` or ``sglang.*``, while one literal
-        end such as ``*.foo`` is enough.
+        """Return modules that a pattern names; none for a bare ``*`` or ``sglang.*``, while one
+        literal end such as ``*.foo`` is enough.
         """
         literal = pattern.removeprefix(_TOP).replace("*", "").replace(".", "")
         if len(literal) < _LITERALS or not _PATTERN.fullmatch(pattern):
@@ -172,13 +172,13 @@ class StringEdges:
         return [node for name in names for node in self._nodes(name)]
 
     def asked(self) -> Iterator[Row]:
-        """What the rows name that are asked for by now, each once."""
+        """Return what the rows name that are asked for by now, each once."""
         asked = {key for key in {site.key for _, site in self._rows} if self._is_asked(key)}
         rows, self._rows = self._rows, [row for row in self._rows if row[1].key not in asked]
         return self._named(row for row in rows if row[1].key in asked)
 
     def left(self) -> Iterator[Row]:
-        """What the rows would name that nobody asks for."""
+        """Return what the rows would name that nobody asks for."""
         return self._named(self._rows)
 
     def _named(self, rows: Iterable[tuple[FoldedModule, StringSite]]) -> Iterator[Row]:
@@ -194,5 +194,5 @@ class StringEdges:
 
 
 def _ends(text: str) -> set[str]:
-    """The first and the last word of a dotted text."""
+    """Return the first and the last word of a dotted text."""
     return {text.partition(".")[0] + ".", "." + text.rpartition(".")[2]} if "." in text else set()

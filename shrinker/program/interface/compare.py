@@ -33,7 +33,7 @@ class Changed:
 
 
 def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed]:
-    """What differs, in the order of `before`, then what only `after` has."""
+    """Yield what differs, in the order of `before`, then what only `after` has."""
     old, now = dict.fromkeys(before), dict.fromkeys(after)
     new = {(offer.where, offer.subject): offer for offer in now if offer not in old}
     for offer in old:
@@ -90,8 +90,8 @@ class _Told:
     def differences(
         self, before: Sequence[Offer], after: Sequence[Offer], noun: str
     ) -> Iterator[Difference]:
-        """Those of flags, or of endpoints; a command line that went as a whole, or a module of
-        endpoints, is one.
+        """Yield those of flags, or of endpoints; a command line that went as a whole, or a module
+        of endpoints, is one.
         """
         whole = {offer.group for offer in before} - {offer.group for offer in after}
         found = [*changes(before, after)]

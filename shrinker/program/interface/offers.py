@@ -91,7 +91,7 @@ class Offered:
 
 
 def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
-    """Flags and endpoints of a tree, or of some of its modules."""
+    """Return flags and endpoints of a tree, or of some of its modules."""
     flags, endpoints, declaring = syntax.matching(_FLAGS, _ENDPOINTS, _FIELDS, among=among)
     modules = frozenset((*flags, *endpoints))
     read = read_flags(syntax, flags)
@@ -102,8 +102,8 @@ def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
 def _unread(
     syntax: Syntax, with_flags: Iterable[str], declaring: Iterable[str], read: Iterable[Offer]
 ) -> Iterator[Finding]:
-    """Classes with fields as a module that makes flags of fields wants them, none of which was
-    read.
+    """Yield classes with fields as a module that makes flags of fields wants them, none of which
+    was read.
     """
     trees = ((module, syntax.tree(module)) for module in with_flags)
     bodies = ((module, node) for module, tree in trees if tree is not None for node in tree.body)
@@ -129,8 +129,8 @@ def _unread(
 
 
 def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
-    """Flags of the modules, positional arguments among them, in the order in which they stand; the
-    subject is the first name.
+    """Return flags of the modules, positional arguments among them, in the order in which they
+    stand; the subject is the first name.
     """
     found: list[Offer] = []
     for module in modules:
@@ -155,8 +155,8 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
 def _holders(
     syntax: Syntax, module: str, tree: ast.Module, node: ast.ClassDef
 ) -> Iterator[tuple[str, ast.ClassDef]]:
-    """Classes whose fields become flags of the command line that is made of a class, each with its
-    module.
+    """Yield classes whose fields become flags of the command line that is made of a class, each
+    with its module.
 
     The class itself, its bases, and those that a display of the module puts together:
     ``NAMESPACES = [Model, Memory]``, from which a class gets its fields when the module is loaded.
@@ -181,7 +181,7 @@ class _Reader:
     module: str
 
     def block(self, body: Iterable[ast.AST], owner: str, local: Locals) -> Iterator[Offer]:
-        """Flags that calls below these pieces of syntax add, in a class or function of the
+        """Yield flags that calls below these pieces of syntax add, in a class or function of the
         module.
         """
         for node in body:
@@ -199,7 +199,7 @@ class _Reader:
                     yield from self.block(children(node), owner, local)
 
     def fields(self, node: ast.ClassDef, where: str) -> Iterator[Offer]:
-        """Flags of a command line that are made of the annotated fields of a class."""
+        """Yield flags of a command line that are made of the annotated fields of a class."""
         for row in node.body:
             match row:
                 case ast.AnnAssign(
@@ -285,7 +285,7 @@ def _constant(node: ast.expr | None) -> object:
 def choices_of(
     syntax: Syntax, module: str, node: ast.expr, local: Locals, depth: int = 0
 ) -> tuple[Choice, ...] | None:
-    """The values in their order; None where the syntax does not tell all of them."""
+    """Return the values in their order; None where the syntax does not tell all of them."""
     bound: tuple[str, ast.expr | ast.ClassDef] | None = None
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -374,7 +374,7 @@ def _methods(call: ast.Call) -> list[str]:
 
 
 def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None:
-    """Path and environment variable; None for what is no path (``@cache.get("name")``)."""
+    """Return path and environment variable; None for what is no path (``@cache.get("name")``)."""
     match node:
         case ast.Constant(value=str(text)):
             return (text, "") if text.startswith("/") or text == "" else None

@@ -27,8 +27,8 @@ class Syntax:
     def matching(
         self, *patterns: re.Pattern[bytes], among: Iterable[str] | None = None
     ) -> tuple[list[str], ...]:
-        """Modules of the tree, or `among` some, whose text holds a match, for each pattern, sorted;
-        each file is read once and none is held.
+        """Return modules of the tree, or `among` some, whose text holds a match, for each pattern,
+        sorted; each file is read once and none is held.
         """
         modules = sorted(self.paths if among is None else self.paths.keys() & among)
         texts = ((module, self._read(self.paths[module])) for module in modules)
@@ -49,8 +49,8 @@ class Syntax:
         return self._trees[module]
 
     def find(self, module: str, name: str) -> tuple[str, ast.expr | ast.ClassDef] | None:
-        """Where a name of a module is bound, and to what; None when it is bound in several ways, or
-        outside the tree.
+        """Return where a name of a module is bound, and to what; None when it is bound in several
+        ways, or outside the tree.
         """
         for _ in range(_MOST_HOPS):
             match self._names(module).get(name, []):
@@ -65,7 +65,7 @@ class Syntax:
         return None
 
     def classes(self, module: str, named: Iterable[ast.expr]) -> list[tuple[str, ast.ClassDef]]:
-        """Classes of the tree that these names of a module are, each with its own module."""
+        """Return classes of the tree that these names of a module are, each with its own module."""
         found = (self.find(module, node.id) for node in named if isinstance(node, ast.Name))
         return [
             (each[0], each[1])
@@ -82,7 +82,7 @@ class Syntax:
 
 
 def values_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
-    """What the names of a function or class are bound to, of those that one plain
+    """Return what the names of a function or class are bound to, of those that one plain
     assignment binds.
     """
     names = collect(body, "").names

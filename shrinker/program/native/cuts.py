@@ -31,8 +31,8 @@ def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[s
 
 
 def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
-    """What goes of kept files of a library; `said` are words of all kept files that are no sources
-    of it.
+    """Yield what goes of kept files of a library; `said` are words of all kept files that are no
+    sources of it.
     """
     sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
     offered = [*_offered(reach, sources)]
@@ -67,7 +67,7 @@ def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
 def _definitions(
     sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]
 ) -> Placed:
-    """Definitions that nothing names but such definitions: all that have one name, or none
+    """Yield definitions that nothing names but such definitions: all that have one name, or none
     of them.
     """
     live = {*said}.union(*(source.outside for source in sources.values()))
@@ -92,8 +92,8 @@ _FOLDERS = {"bench": "benches", "test": "tests", "example": "examples"}
 
 
 def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Placed:
-    """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and
-    this tree has not.
+    """Yield lines of kept Cargo.toml files that go: the tables of targets whose source upstream has
+    and this tree has not.
     """
     for path in (path for path in graph.kept if path.rpartition("/")[2] == "Cargo.toml"):
         rows = tree.read(path).decode("utf-8", "replace").split("\n")
@@ -106,7 +106,7 @@ def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Placed:
 
 
 def _targets(rows: list[str]) -> Iterator[tuple[int, int, str, dict[str, str]]]:
-    """First row, the one after the last, kind and content of each table of a target."""
+    """Yield first row, the one after the last, kind and content of each table of a target."""
     heads = [number for number, row in enumerate(rows) if row.lstrip().startswith("[")]
     for first, after in pairwise((*heads, len(rows))):
         kind = rows[first].partition("#")[0].strip().removeprefix("[[").removesuffix("]]")

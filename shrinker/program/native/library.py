@@ -98,7 +98,7 @@ class Library:
         """Sources that a build list names and a compiler gets, sorted."""
 
     def closure(self, path: str) -> Iterable[str]:
-        """The file, and all that it includes."""
+        """Return the file, and all that it includes."""
         return reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
 
 
@@ -286,7 +286,7 @@ class NativeReach:
                 self._need(file_node(path), target, "call", path, self._line(path, name))
 
     def _line(self, path: str, name: str) -> int:
-        """Where a source, or else what it includes, first mentions a name; 1 where it is put
+        """Return where a source, or else what it includes, first mentions a name; 1 where it is put
         together.
         """
         word = re.compile(rb"\b%s\b" % name.encode())
@@ -296,8 +296,8 @@ class NativeReach:
         return 1
 
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
-        """Functions that a compiled source may call in another one: what it mentions, and sees a
-        declaration of.
+        """Yield functions that a compiled source may call in another one: what it mentions, and
+        sees a declaration of.
         """
         words, promised = self._of(path, "words"), self._of(path, "promised")
         pasted = {
@@ -318,8 +318,8 @@ class NativeReach:
 def pasted_names(
     names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]
 ) -> set[str]:
-    """Those of some names of functions that macros may put together, by `NativeSource.pasted`, of
-    words that their sources say.
+    """Return those of some names of functions that macros may put together, by
+    `NativeSource.pasted`, of words that their sources say.
     """
     fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
     found = {

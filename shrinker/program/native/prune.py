@@ -158,8 +158,8 @@ class _Callers:
 
 
 def _said_in(tree: UpstreamTree, path: str, folded: Folded, package: str) -> frozenset[str]:
-    """All words of a kept file: of a folded module those that are left, and where it imports names
-    of a package from; of any other file those that upstream wrote, but for comments.
+    """Return all words of a kept file: of a folded module those that are left, and where it imports
+    names of a package from; of any other file those that upstream wrote, but for comments.
     """
     if (module := folded.get(path)) is None:
         return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
@@ -177,8 +177,8 @@ def _top(name: str) -> str:
 
 
 def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict[str, int]:
-    """The first line of a Python file that names each of some operators as one; of those that it
-    names.
+    """Return the first line of a Python file that names each of some operators as one; of those
+    that it names.
     """
     found: dict[str, int] = {}
     for node in _nodes(tree, path):
@@ -197,7 +197,7 @@ def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dic
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
-    """The graph without some files; the edges take the place of the rule that named whole
+    """Return the graph without some files; the edges take the place of the rule that named whole
     folders.
     """
     if not gone and not edges:

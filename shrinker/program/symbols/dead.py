@@ -36,8 +36,8 @@ def search_symbols(
     named: Named,
     more: Iterable[str],
 ) -> Search:
-    """Everything that the roots can reach, of every kept module, by path with its units; `more`
-    modules stay whatever it finds.
+    """Return everything that the roots can reach, of every kept module, by path with its units;
+    `more` modules stay whatever it finds.
     """
     loading = [
         (edge, edge.dst.removeprefix("module:"))
@@ -77,7 +77,7 @@ def search_symbols(
 
 
 def search_modules(folded: Folded, outside: Outside) -> Search:
-    """Everything that what is outside of some modules, by path with their units, can reach
+    """Return everything that what is outside of some modules, by path with their units, can reach
     in them.
     """
     inert = {
@@ -191,20 +191,22 @@ def _may_load_alone(search: Search, module: str, unit: Symbol) -> bool:
 
 
 def _statement(unit: Symbol) -> tuple[int, str, int]:
-    """What the names of one import have in common: the block around it, its module and its line."""
+    """Return what the names of one import have in common: the block around it, its module and its
+    line.
+    """
     module, _, line = unit.imports[0]
     return unit.parent, module, line
 
 
 def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
-    """True when something of a module that is not live looks a name of the module up."""
+    """Tell whether something of a module that is not live looks a name of the module up."""
     dead = (unit for key, unit in search.program.modules[module].keyed if key not in search.live)
     return any(path.partition(".")[0] == name for unit in dead for path, _ in unit.uses)
 
 
 def _settle_unnamed(search: Search) -> bool:
-    """A public method that no code of upstream names is there for code outside: it stays with its
-    class.
+    """Return a public method that no code of upstream names is there for code outside: it stays
+    with its class.
     """
     names = frozenset(
         name
@@ -222,9 +224,9 @@ def _settle_unnamed(search: Search) -> bool:
 
 
 def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
-    """What nothing live can name, by path of its loaded module: statements and imported names, of a
-    dead class or block only itself, and entries of ``__all__``; of all modules of upstream, by
-    dotted name, once the search ran.
+    """Return what nothing live can name, by path of its loaded module: statements and imported
+    names, of a dead class or block only itself, and entries of ``__all__``; of all modules of
+    upstream, by dotted name, once the search ran.
     """
     out: dict[str, frozenset[Span]] = {}
     for name, module in search.program.modules.items():
@@ -254,8 +256,8 @@ def loading_spans(search: Search) -> dict[str, frozenset[Span]]:
 
 
 def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[str]:
-    """Modules in which something is live although an earlier search found it dead, by path: it
-    stays for what its import loads.
+    """Return modules in which something is live although an earlier search found it dead, by path:
+    it stays for what its import loads.
     """
     live = ((search.program.modules[key[0]], search.program.unit(key).span) for key in search.live)
     return frozenset(module.name for module, span in live if span in dead.get(module.path, ()))
@@ -269,7 +271,7 @@ class NamedPlaces:
         self._known: dict[str, tuple[str, int] | None] = {}
 
     def __call__(self, names: frozenset[str]) -> dict[str, tuple[str, int]]:
-        """Those of some names that a module does, with path and line of the first place."""
+        """Return those of some names that a module does, with path and line of the first place."""
         left = {*names} - self._known.keys()
         # Made once, since it is as long as all of them.
         spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")

@@ -33,7 +33,9 @@ class Listing(SpelledNames):
         """True when live code makes a class of several bases, some of them unknown."""
 
     def owner(self, key: Key) -> int:
-        """The class of whose objects `self` is one, in a unit; -2 when it may be anything."""
+        """Return the class of whose objects `self` is one, in a unit; -2 when it may be
+        anything.
+        """
         unit = self.program.unit(key)
         if key in self._borrowed:
             return -2

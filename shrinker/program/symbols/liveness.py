@@ -77,8 +77,8 @@ class Outside:
         return any(rule.says(module, text) for rule in self.rules.labels)
 
     def protocol(self, base: str) -> frozenset[str] | None:
-        """Names that a base outside the tree looks up on its objects; None for a base of which
-        nothing is known: it may be any.
+        """Return names that a base outside the tree looks up on its objects; None for a base of
+        which nothing is known: it may be any.
         """
         if base not in self._protocols:
             rules = self.rules.protocols
@@ -97,7 +97,7 @@ class Outside:
         return any(_names(rule.lists, module) for rule in self.rules.outsides)
 
     def holder(self, name: str) -> str | None:
-        """The rule that says that people's own code holds objects of a class of the tree."""
+        """Return the rule that says that people's own code holds objects of a class of the tree."""
         return next((rule.id for rule in self.rules.outsides if _names(rule.holds, name)), None)
 
 
@@ -184,8 +184,8 @@ class Liveness:
                 self.keep(key, Reason(node, "protocol"))
 
     def _told(self, key: Key) -> bool:
-        """True when making a class may do something: a base of which nothing is known, or one that
-        is told.
+        """Tell whether making a class may do something: a base of which nothing is known, or one
+        that is told.
         """
         return self.types.registers(key) or any(
             self.outside.protocol(b) is None for b in self.types.outsiders(key)

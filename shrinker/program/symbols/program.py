@@ -90,11 +90,11 @@ class Program:
                 ).append(key)
 
     def keyed(self) -> Iterator[tuple[Key, Symbol]]:
-        """All units with their keys."""
+        """Return all units with their keys."""
         return chain.from_iterable(module.keyed for module in self.modules.values())
 
     def _proven(self, module: str, unit: Symbol) -> Symbol:
-        """A unit that runs for the sake of calls alone, all of them pure, does nothing."""
+        """Return a unit that runs for the sake of calls alone, all of them pure, does nothing."""
         if not unit.unproven or not all(self._is_pure(module, name) for name in unit.unproven):
             return unit
         return replace(unit, runs=False)
@@ -127,11 +127,13 @@ class Program:
         return unit.pure is not None and all(self._is_pure(where, each) for each in unit.pure)
 
     def unit(self, key: Key) -> Symbol:
-        """The unit of a key."""
+        """Return the unit of a key."""
         return self.modules[key[0]].units[key[1]]
 
     def bound(self, module: str, name: str, seen: set[str] | None = None) -> list[Key]:
-        """Symbols that bind a name in a module, or in a module whose names it takes with a star."""
+        """Return symbols that bind a name in a module, or in a module whose names it takes with a
+        star.
+        """
         found = self.modules.get(module)
         if found is None or name in found.symbols:
             return found.symbols[name] if found else []
@@ -232,7 +234,7 @@ class Program:
         return tuple(dict.fromkeys((*self.loads(module, name), *self.submodules(module, name))))
 
     def loads(self, module: str, name: str) -> tuple[str, ...]:
-        """Modules that an import loads, with the packages around them."""
+        """Return modules that an import loads, with the packages around them."""
         if (module, name) not in self._loads:
             self._loads[module, name] = tuple(self._find_loads(module, name))
         return self._loads[module, name]
@@ -307,7 +309,7 @@ class Loading:
         self._reached: dict[frozenset[str], frozenset[str]] = {}
 
     def direct(self, name: str) -> frozenset[str]:
-        """Modules that the live imports of a module load, with the packages around them."""
+        """Return modules that the live imports of a module load, with the packages around them."""
         if name not in self._direct:
             loads = (
                 targets
@@ -318,8 +320,8 @@ class Loading:
         return self._direct[name]
 
     def before(self, name: str) -> frozenset[str]:
-        """Modules that are certainly loaded before a module: the packages around it, and what those
-        load without it.
+        """Return modules that are certainly loaded before a module: the packages around it, and
+        what those load without it.
         """
         found: set[str] = set()
         for around in enclosing(name):
@@ -336,7 +338,8 @@ class Loading:
     def matters(
         self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]
     ) -> bool:
-        """True when loading a module may do something that would not be done anyway, or in another
+        """Tell whether loading a module may do something that would not be done anyway, or in
+        another
         order: beside what is loaded `before` the importer (which is among it), what the importer
         loads `above` the import, and what it loads `beside` that.
         """

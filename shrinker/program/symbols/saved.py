@@ -57,11 +57,11 @@ def found_symbols(
     written: Written,
     outlines: Mapping[str, Outline],
 ) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
-    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no
-    unit), and what names what: source, target, kind and line, sorted. From here on it knows of what
-    removed code names, too. `folded` has every module that it was made in, by path, with its units:
-    before anything was dropped; the graph is of files that stay, the outlines are of modules that
-    no rule removes.
+    """Return what a search found that ran, ready for JSON (units, best chains, and what of the text
+    is no unit), and what names what: source, target, kind and line, sorted. From here on it knows
+    of what removed code names, too. `folded` has every module that it was made in, by path, with
+    its units: before anything was dropped; the graph is of files that stay, the outlines are of
+    modules that no rule removes.
     """
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
@@ -118,7 +118,7 @@ def found_symbols(
 
 
 def root_costs(rules: Ruleset) -> dict[str, int]:
-    """What a chain costs that begins at a root which is not what the tree is for."""
+    """Return what a chain costs that begins at a root which is not what the tree is for."""
     asides = {f"root:{rule.id}": _ASIDE for rule in rules.roots if rule.aside}
     return asides | {f"root:{rule.id}": _API for rule in rules.apis}
 
@@ -146,9 +146,9 @@ def _best(
     edges: Sequence[tuple[int, ...]],
     roots: Mapping[str, int],
 ) -> list[tuple[int, ...]]:
-    """Source, kind and line of the last edge of the best chain from a root to each node; nothing
-    for a root and what is not live. A member is there once its class is: before that has its chain,
-    no chain goes by way of the member.
+    """Yield source, kind and line of the last edge of the best chain from a root to each node;
+    nothing for a root and what is not live. A member is there once its class is: before that has
+    its chain, no chain goes by way of the member.
     """
     size = len(units)
     dead = {number for number, unit in enumerate(units) if not unit.live}
@@ -186,9 +186,9 @@ def _qualified(module: Module, unit: Symbol) -> str:
 def _without_unit(
     text: str, folded: FoldedModule, known: Collection[str]
 ) -> tuple[list[Gone], dict[str, str]]:
-    """Definitions of a kept module that are no units, since none of the `known` names is theirs:
-    those that folding or a rule removed; and the names of those that stay or go with the unit
-    around them, to that unit: a class in the body of a class, and what that defines.
+    """Return definitions of a kept module that are no units, since none of the `known` names is
+    theirs: those that folding or a rule removed; and the names of those that stay or go with the
+    unit around them, to that unit: a class in the body of a class, and what that defines.
     """
     gone: list[Gone] = []
     inner: dict[str, str] = {}
@@ -217,9 +217,9 @@ def _without_unit(
 
 
 def _bound(text: str) -> Iterator[tuple[str, int, str]]:
-    """Qualified names and lines of definitions, but for those inside functions, and of what is
-    assigned at the start of a line; with ``defined``, ``assigned``, or ``nested`` where a class in
-    a class is around it or meant.
+    """Yield qualified names and lines of definitions, but for those inside functions, and of what
+    is assigned at the start of a line; with ``defined``, ``assigned``, or ``nested`` where a class
+    in a class is around it or meant.
     """
     outer: list[tuple[int, str, str]] = []
     line, at = 1, 0

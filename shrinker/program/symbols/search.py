@@ -152,7 +152,7 @@ class Search(Listing):
         return bool(fresh)
 
     def from_removed(self) -> dict[tuple[Node, Node], Reason]:
-        """What units name that are not live, for explanations: after this the search decides
+        """Return what units name that are not live, for explanations: after this the search decides
         nothing any more.
         """
         removed = dict.fromkeys(key for key, _ in self.program.keyed() if key not in self.live)

@@ -63,7 +63,7 @@ class SpelledNames(Liveness):
         return called is None or unit.names[0] in called or unit.names[0] in self._anywhere
 
     def _called_from_outside(self, key: Key) -> frozenset[str] | None:
-        """Names that a base outside the tree may look up; None when it may be any."""
+        """Return names that a base outside the tree may look up; None when it may be any."""
         bases = (
             base for each in (key, *self.types.below(key)) for base in self.types.outsiders(each)
         )

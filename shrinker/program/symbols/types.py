@@ -76,7 +76,7 @@ def _found(values: Iterable[Value], touches: Iterable[Touch] = ()) -> Found:
 
 
 def ordered(found: frozenset[T]) -> Iterable[T]:
-    """The same order in every run; most are one."""
+    """Return the same order in every run; most are one."""
     return found if len(found) < 2 else sorted(found, key=repr)
 
 
@@ -136,7 +136,7 @@ class Types:
         }
 
     def ancestors(self, key: Key) -> tuple[Key, ...]:
-        """The class and all that it inherits from, in the tree."""
+        """Return the class and all that it inherits from, in the tree."""
         if key not in self._ancestors:
             self._ancestors[key] = (key,)
             above = [each for base in self.bases.get(key, ()) for each in self.ancestors(base)]
@@ -144,15 +144,15 @@ class Types:
         return self._ancestors[key]
 
     def below(self, key: Key) -> list[Key]:
-        """Classes that inherit from it."""
+        """Return classes that inherit from it."""
         return self._below.get(key, [])
 
     def heirs(self, key: Key) -> list[Key]:
-        """Classes that inherit from it, but for those inside functions."""
+        """Return classes that inherit from it, but for those inside functions."""
         return [k for k in self.below(key) if k[1] >= 0]
 
     def family(self, key: Key) -> tuple[Key, ...]:
-        """Every class that an attribute of an object of the class may be found in."""
+        """Return every class that an attribute of an object of the class may be found in."""
         if key not in self._families:
             found = dict.fromkeys(
                 each for one in (key, *self.below(key)) for each in self.ancestors(one)
@@ -183,8 +183,8 @@ class Types:
         return set().union(*(self._outside.get(k, ()) for k in self.ancestors(key)))
 
     def registers(self, key: Key) -> bool:
-        """True when making the class may tell others of it: a metaclass, or a base that is told of
-        its subclasses.
+        """Tell whether making the class may tell others of it: a metaclass, or a base that is told
+        of its subclasses.
         """
         above = (k for k in self.ancestors(key) if k != key)
         return self.has_metaclass(key) or any(
@@ -192,14 +192,14 @@ class Types:
         )
 
     def has_metaclass(self, key: Key) -> bool:
-        """True when a metaclass of its own makes the class."""
+        """Tell whether a metaclass of its own makes the class."""
         return any(
             "metaclass" in self.program.unit(k).flags for k in self.ancestors(key) if k[1] >= 0
         )
 
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
-        """What a path finds that stands in a module, and in a class with this number (-1: in none;
-        -2: its `self` is anything); local imports that it may start from are the unit's.
+        """Return what a path finds that stands in a module, and in a class with this number (-1: in
+        none; -2: its `self` is anything); local imports that it may start from are the unit's.
         """
         match path[0]:
             case "?":
@@ -231,7 +231,7 @@ class Types:
         return Found(frozenset().union(*[step.values for step in steps]), touches)
 
     def _sought(self, known: dict[Q, A], question: Q, seek: Callable[[Q], A], unproven: A) -> A:
-        """The answer to a question; what leads back to it is not proven.
+        """Return the answer to a question; what leads back to it is not proven.
 
         Only what is as good as it can be is remembered.
         """
@@ -250,7 +250,7 @@ class Types:
         return answer
 
     def _value_of(self, key: Key) -> Values:
-        """What a name bound by this unit may be."""
+        """Return what a name bound by this unit may be."""
         unit, found, stores = self.program.unit(key), UNKNOWN, self.program.modules[key[0]].globals
         if unit.kind == "class":
             found = frozenset({Value("class", *key)}) | (
@@ -269,7 +269,7 @@ class Types:
         return found if self.program.patched.isdisjoint(unit.names) else found | UNKNOWN
 
     def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
-        """What an import binds."""
+        """Return what an import binds."""
         program = self.program
         if name and program.is_module(module):
             step = self._step(Value("module", module), name)
@@ -348,5 +348,5 @@ class Types:
 
 
 def _by_name(name: str) -> Found:
-    """A look-up of which nothing is proven."""
+    """Return a look-up of which nothing is proven."""
     return _found(UNKNOWN, [Touch("name", name=name)])

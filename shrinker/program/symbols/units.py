@@ -56,7 +56,7 @@ class Imported:
 
 
 def each_name(name: str) -> Iterator[str]:
-    """Names of a unit that binds several (``a,b``), each with its module and the classes
+    """Return names of a unit that binds several (``a,b``), each with its module and the classes
     around it.
     """
     around, dot, last = name.rpartition(".")

@@ -92,7 +92,7 @@ class Symbols:
         )
 
     def _at(self, path: str, line: int) -> list[int]:
-        """The innermost unit at a line of a file of upstream."""
+        """Return the innermost unit at a line of a file of upstream."""
         modules = {
             n for n, file in enumerate(self._paths) if file == path or file.endswith(f"/{path}")
         }
@@ -104,7 +104,9 @@ class Symbols:
         return around[-1:]
 
     def path(self, number: int) -> str:
-        """Path of the module that a unit is in, or that a node is; empty for any other node."""
+        """Return path of the module that a unit is in, or that a node is; empty for any
+        other node.
+        """
         if number < len(self.units):
             return self._paths[self.units[number].module]
         return self._files.get(self.node(number).partition("module:")[2], "")
@@ -115,7 +117,7 @@ class Symbols:
         return f"symbol:{self.units[number].name}" if number < size else self._others[number - size]
 
     def imported(self, query: str) -> list[Imported]:
-        """What a module of upstream that stays imports by a name (``module.name`` or
+        """Return what a module of upstream that stays imports by a name (``module.name`` or
         ``module.Class.method``, an ending of the module's name will do), in whichever branch; of a
         name that it does not have, its stars.
         """
@@ -175,11 +177,11 @@ class Symbols:
         ]
 
     def edges(self) -> Iterator[tuple[str, str]]:
-        """Both ends of every edge between what is live."""
+        """Return both ends of every edge between what is live."""
         return ((self.node(source), self.node(target)) for source, target, *_ in self.live_edges)
 
     def step(self, edge: Link) -> Edge:
-        """An edge in words."""
+        """Return an edge in words."""
         source, target, kind, line = edge
         path = self.path(source) if line else ""
         if not path and target < len(self.units):
@@ -188,8 +190,8 @@ class Symbols:
         return Edge(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
 
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
-        """The best chain from a root to a live unit, or with `every` one for each place that names
-        it; for a member found by its name also one to its class.
+        """Return the best chain from a root to a live unit, or with `every` one for each place that
+        names it; for a member found by its name also one to its class.
         """
         ways = (sorted(self._ways(number), key=len) if every else [self._chain(number)]) or [()]
         chains = [Chain(self.node(number), way) for way in ways]
@@ -198,8 +200,8 @@ class Symbols:
         return chains
 
     def _ways(self, number: int) -> Iterator[tuple[Edge, ...]]:
-        """The best chain to a node by way of each that names it; of a name that is looked up, of
-        each place that does.
+        """Yield the best chain to a node by way of each that names it; of a name that is looked up,
+        of each place that does.
         """
         for edge in self.live_edges:
             if edge[1] == number:
@@ -223,8 +225,8 @@ class Symbols:
         return [number for number in cuts.leaving(cut) if number < len(self.units)]
 
     def named_units(self, *, live: bool) -> list[str]:
-        """Names of definitions, members and assignments that are kept, or of those that are not;
-        none of which several branches decide differently.
+        """Return names of definitions, members and assignments that are kept, or of those that are
+        not; none of which several branches decide differently.
         """
         units = (unit for unit in self.units if unit.kind in DEFINITIONS)
         fates = {
@@ -236,12 +238,16 @@ class Symbols:
         )
 
     def dropped(self) -> Iterator[Removed]:
-        """All definitions and assignments that folding or a rule removed from modules that stay."""
+        """Yield all definitions and assignments that folding or a rule removed from modules that
+        stay.
+        """
         for module, name, line, _, rule, reason in self._data["gone"]:
             yield Removed(self._files[module], rule, reason, f"{module}.{name}", line)
 
     def gone(self, query: str) -> list[Removed]:
-        """Those of a name: a kept symbol with code that named one is what would have kept it."""
+        """Return those of a name: a kept symbol with code that named one is what would have kept
+        it.
+        """
         query = query.strip().removeprefix("symbol:")
         own = {(module, name): (line, end) for module, name, line, end, *_ in self._data["gone"]}
         found: list[Removed] = []
@@ -258,7 +264,7 @@ class Symbols:
         return found
 
     def explain_removed(self, number: int) -> Removed:
-        """Why a unit is not live, and what would have kept it."""
+        """Return why a unit is not live, and what would have kept it."""
         unit = self.units[number]
         reason = _REASONS.get(unit.kind, "nothing kept names it")
         if unit.kind == "member" and not self.units[unit.owner].live:
@@ -291,8 +297,8 @@ class Symbols:
         )
 
     def _sites(self, symbol: str, name: str, path: str, first: int, last: int) -> list[list[Any]]:
-        """Places outside of a symbol that named it; what other files say of a name without a class
-        counts where they import it. A private one that they import from elsewhere is another.
+        """Return places outside of a symbol that named it; what other files say of a name without a
+        class counts where they import it. A private one that they import from elsewhere is another.
         """
 
         def means(file: str, line: int, meant: str) -> bool:
@@ -314,7 +320,7 @@ class Symbols:
         )
 
     def _from_removed(self, number: int) -> list[list[int]]:
-        """Edges from removed units, directly or by the name of a member."""
+        """Return edges from removed units, directly or by the name of a member."""
         unit = self.units[number]
         by_name = f"name:{unit.name.rpartition('.')[2]}" if unit.kind == "member" else ""
         asked = [len(self.units) + self._others.index(by_name)] if by_name in self._others else []

@@ -30,8 +30,8 @@ _MOST_LINES = 20_000
 
 
 def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
-    """Files that only one tree has, and those of both with different content, by the diffs of all
-    files.
+    """Yield files that only one tree has, and those of both with different content, by the diffs of
+    all files.
     """
     counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     for path, one, other in pair.differing():
@@ -53,7 +53,7 @@ def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
 
 
 def _changed(pair: Pair, path: str) -> Reason:
-    """Why a file of both trees differs: by upstream, or by what was decided in it."""
+    """Return why a file of both trees differs: by upstream, or by what was decided in it."""
     if pair.new.has_upstream(path) is False:
         return _OWN
     if pair.upstream_changed(path):
@@ -119,7 +119,7 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
 
 
 def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
-    """A rule took the file before and takes it now; something that runs needs it since."""
+    """Return a rule took the file before and takes it now; something that runs needs it since."""
     text = pair.new.rescued[path]
     needs = place[1] if (place := _PLACE.search(text)) else ""
     if pair.upstream_changed(needs) and not pair.moved_rules:
@@ -154,7 +154,7 @@ def _newly_removed(pair: Pair, path: str) -> Reason:
 
 
 def _same_content(side: Side, sha256: str | None) -> str:
-    """Path of upstream's file with this content; empty when there is none, or it is an empty
+    """Return path of upstream's file with this content; empty when there is none, or it is an empty
     file's.
     """
     if side.upstream is None or sha256 is None:
@@ -164,7 +164,7 @@ def _same_content(side: Side, sha256: str | None) -> str:
 
 
 def symbol_changes(pair: Pair) -> Iterator[Row]:
-    """Symbols newly kept and newly removed, in files of both trees."""
+    """Yield symbols newly kept and newly removed, in files of both trees."""
     before, after = pair.old.symbols, pair.new.symbols
     if before is None or after is None:
         return
@@ -214,8 +214,8 @@ def _numbers(symbols: Symbols) -> dict[str, int]:
 def _outermost(
     pair: Pair, side: Side, symbols: Symbols, among: Mapping[str, int], fate: str
 ) -> Iterator[tuple[Row, Sequence[Edge]]]:
-    """Those whose class is not among them, their reasons to be told, each with the best chain to
-    it.
+    """Yield those whose class is not among them, their reasons to be told, each with the best chain
+    to it.
     """
     for name, number in among.items():
         unit, path = symbols.units[number], symbols.path(number)

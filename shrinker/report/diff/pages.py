@@ -92,9 +92,9 @@ TABLES = {
 
 
 def _sections(review: Review, first: bool) -> list[dict[str, Any]]:
-    """The tables that have rows, as the templates and the script read them: of what upstream's own
-    diff does not explain (`first`), or of all else. The first cell of a row is its subject, which
-    is code.
+    """Return the tables that have rows, as the templates and the script read them: of what
+    upstream's own diff does not explain (`first`), or of all else. The first cell of a row is its
+    subject, which is code.
     """
     found: list[dict[str, Any]] = []
     for name, table in TABLES.items():
@@ -130,7 +130,7 @@ def _cell_of(row: Row, field: str) -> str:
 
 
 def review_json(review: Review) -> dict[str, Any]:
-    """The content of ``--json``; nothing is cut."""
+    """Return the content of ``--json``; nothing is cut."""
     return {
         "format": 2,
         "different": review.different,
@@ -139,8 +139,8 @@ def review_json(review: Review) -> dict[str, Any]:
 
 
 def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
-    """The page for a comment: what exceeds a limit in characters (0: none) is left out from the
-    end, and what was is said.
+    """Return the page for a comment: what exceeds a limit in characters (0: none) is left out from
+    the end, and what was is said.
     """
     template = _environment().get_template("review.md.jinja")
     body, head = "", _head(review)
@@ -156,8 +156,8 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
 
 
 def page(review: Review, repository: str = "") -> str:
-    """One HTML page with everything, chains and the whole diff included; commits, pull requests and
-    files link to upstream's repository.
+    """Return one HTML page with everything, chains and the whole diff included; commits, pull
+    requests and files link to upstream's repository.
     """
     head = _head(review)
     commits = {
@@ -223,8 +223,8 @@ def _environment(*, escaped: bool = False) -> Environment:
 
 
 def _cell(text: str) -> str:
-    """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a
-    tag.
+    """Return one cell of a Markdown table, of a size that is read, with nothing that a browser
+    takes for a tag.
     """
     return cell(html.escape(one_line(text, 300), quote=False))
 

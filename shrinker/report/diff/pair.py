@@ -59,7 +59,9 @@ class Side:
         return {file.path: file for file in self.manifest.files}
 
     def read(self, path: str) -> bytes:
-        """Bytes of a generated file; empty when the tree is not there or has no such file."""
+        """Return bytes of a generated file; empty when the tree is not there or has no such
+        file.
+        """
         return (
             (self.folder / path).read_bytes()
             if self.folder is not None and path in self.files
@@ -67,7 +69,7 @@ class Side:
         )
 
     def read_upstream(self, path: str) -> bytes:
-        """Bytes of upstream's file; empty where it has none or cannot be read."""
+        """Return bytes of upstream's file; empty where it has none or cannot be read."""
         return (
             self.upstream.read(path)
             if self.upstream is not None and path in self.upstream.by_path
@@ -83,7 +85,7 @@ class Side:
         return kept.sha256 if kept is not None and not kept.changed else None
 
     def has_upstream(self, path: str) -> bool | None:
-        """Whether upstream has the file; None when nothing tells."""
+        """Tell whether upstream has the file; None when nothing tells."""
         if self.upstream is not None:
             return path in self.upstream.by_path
         if path in self.files:
@@ -91,15 +93,17 @@ class Side:
         return path in self.graph["removed"] if self.graph else None
 
     def upstream_lines(self, path: str) -> list[str]:
-        """Lines of upstream's file without the blanks around them; none where it cannot be read."""
+        """Return lines of upstream's file without the blanks around them; none where it cannot be
+        read.
+        """
         if path not in self._lines:
             text = self.read_upstream(path).decode("utf-8", "replace")
             self._lines[path] = [row.strip() for row in text.split("\n")]
         return self._lines[path]
 
     def line_of(self, path: str, name: str, *, generated: bool = False) -> int:
-        """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or
-        cannot be read.
+        """Return where upstream's file, or the generated one, binds a dotted name; 0 where it does
+        not, or cannot be read.
         """
         if (path, generated) not in self._defined:
             tree = parsed(self.read(path) if generated else self.read_upstream(path))
@@ -124,7 +128,7 @@ class Side:
         return self._run.symbols if self._run is not None and self._run.symbols.units else None
 
     def chain(self, path: str) -> tuple[Edge, ...]:
-        """The best chain to a kept file; empty where there is none."""
+        """Return the best chain to a kept file; empty where there is none."""
         return self._run.files.to(path) if self._run is not None else ()
 
     @cached_property
@@ -143,7 +147,7 @@ class Side:
         return rescued(self.graph) if self.graph else {}
 
     def report(self, name: str) -> dict[str, Any]:
-        """A JSON report; empty when it is not there or not JSON."""
+        """Return a JSON report; empty when it is not there or not JSON."""
         return document(self.reports / name) if self.reports is not None else {}
 
     @cached_property
@@ -163,8 +167,8 @@ class Pair:
     """Commits of upstream between them, the newest first."""
 
     def differing(self) -> Iterator[tuple[str, EmittedFile | None, EmittedFile | None]]:
-        """Path of every file that is another one, or on one side only, and what each side has of
-        it; sorted.
+        """Yield path of every file that is another one, or on one side only, and what each side has
+        of it; sorted.
         """
         for path, one, other in compared(self.old.files, self.new.files):
             if one is None or other is None or one.sha256 != other.sha256:
@@ -176,11 +180,11 @@ class Pair:
         return bool(self.old.graph and self.new.graph)
 
     def there(self, path: str) -> tuple[bool | None, bool | None]:
-        """Whether upstream has a file, of both sides; None when nothing tells."""
+        """Tell whether upstream has a file, of both sides; None when nothing tells."""
         return self.old.has_upstream(path), self.new.has_upstream(path)
 
     def upstream_changed(self, path: str) -> bool | None:
-        """Whether upstream's file differs; None when that cannot be said."""
+        """Tell whether upstream's file differs; None when that cannot be said."""
         there = self.there(path)
         if None not in there and there[0] != there[1]:
             return True
@@ -200,7 +204,7 @@ class Pair:
         return some(self._by_path.get(path, []), _MOST_COMMITS)
 
     def by(self, path: str) -> str:
-        """The commits that touched a file, in brackets; empty where none is known."""
+        """Return the commits that touched a file, in brackets; empty where none is known."""
         rows = self.commits(path)
         return f" ({', '.join(rows)})" if rows else ""
 
@@ -226,21 +230,21 @@ class Pair:
         return frozenset(row.subject for row in self.changed_rules)
 
     def is_rule(self, rules: str) -> bool:
-        """True when a decision rests on a rule; ``unused`` and its like say that nothing
+        """Tell whether a decision rests on a rule; ``unused`` and its like say that nothing
         names it.
         """
         return not self.new.rules or not self.new.rules.keys().isdisjoint(rules.split("+"))
 
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
-        """What a decision by rules (joined by ``+``) on one side alone rests on."""
+        """Return what a decision by rules (joined by ``+``) on one side alone rests on."""
         moved = sorted(self.moved_rules.intersection(rules.split("+")))
         if moved:
             return "rule", f"rule {', '.join(moved)} changed"
         return "reach", f"rule {rules}, which both sides have"
 
     def turned(self, steps: Sequence[Edge], *, gone: bool = False) -> Reason:
-        """Why a chain of the new side leads where the old one's did not; where it is `gone`, why
-        what a chain of the old side kept is reached no
+        """Return why a chain of the new side leads where the old one's did not; where it is `gone`,
+        why what a chain of the old side kept is reached no
         more: the step at which it leaves what the other side keeps, and what changed there.
         """
         own, other = (self.old, self.new) if gone else (self.new, self.old)
@@ -291,7 +295,7 @@ class Pair:
         return Reason("reach", f"{who}, at {where}, in a file that upstream did not change", chain)
 
     def changed_by(self, path: str) -> Reason:
-        """Whether upstream changed a file; nothing where that cannot be said."""
+        """Tell whether upstream changed a file; nothing where that cannot be said."""
         changed = self.upstream_changed(path)
         if not changed:
             return (
@@ -303,8 +307,8 @@ class Pair:
 def compared(
     old: Mapping[str, Has], new: Mapping[str, Has]
 ) -> Iterator[tuple[str, Has | None, Has | None]]:
-    """Each key of which the two sides have something else, or one has nothing, and what each has;
-    sorted.
+    """Yield each key of which the two sides have something else, or one has nothing, and what each
+    has; sorted.
     """
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
@@ -313,11 +317,11 @@ def compared(
 
 
 def fate(before: object, after: object) -> str:
-    """What became of a thing that the sides have, or one of them."""
+    """Return what became of a thing that the sides have, or one of them."""
     return "changed" if before and after else "added" if after else "removed"
 
 
 def _unnumbered(node: str) -> str:
-    """A node's name; a statement that binds nothing is named by its line, which moves."""
+    """Return a node's name; a statement that binds nothing is named by its line, which moves."""
     head, _, last = node.rpartition(".")
     return f"{head}.#" if last.isdigit() else node

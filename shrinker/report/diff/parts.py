@@ -65,7 +65,7 @@ _WORDS = re.compile(
 
 
 def growth(pair: Pair) -> Iterator[Row]:
-    """Lines of both trees by folder, where they differ."""
+    """Yield lines of both trees by folder, where they differ."""
     before, after = Counter[str](), Counter[str]()
     for side, counted in ((pair.old, before), (pair.new, after)):
         for file in side.manifest.files:
@@ -80,8 +80,8 @@ def growth(pair: Pair) -> Iterator[Row]:
 
 
 def dependency_changes(pair: Pair) -> Iterator[Row]:
-    """Distributions that only one generated package requires, or with another requirement, and
-    packages newly imported.
+    """Yield distributions that only one generated package requires, or with another requirement,
+    and packages newly imported.
     """
     old, new = (
         side.report("dependencies.json").get("distributions") for side in (pair.old, pair.new)
@@ -104,7 +104,7 @@ def dependency_changes(pair: Pair) -> Iterator[Row]:
 
 
 def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
-    """How each distribution that is not dropped is declared."""
+    """Return how each distribution that is not dropped is declared."""
     return {
         name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"])
         or row["state"]
@@ -114,8 +114,8 @@ def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
-    """Nodes of a kind that kept code imports (packages from outside, names of kernel libraries),
-    each with the first place that does.
+    """Return nodes of a kind that kept code imports (packages from outside, names of kernel
+    libraries), each with the first place that does.
     """
     nodes, paths = side.graph.get("nodes", ()), side.graph.get("paths", ())
     found: dict[str, tuple[str, int]] = {}
@@ -126,7 +126,7 @@ def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
 
 
 def uncertain_changes(pair: Pair) -> Iterator[Row]:
-    """Places that only one side keeps because they could not be decided; lines alone make no
+    """Yield places that only one side keeps because they could not be decided; lines alone make no
     difference.
     """
     if not pair.reported:
@@ -171,14 +171,16 @@ def decision_changes(pair: Pair) -> Iterator[Row]:
 
 
 def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
-    """Lines of each decision of a file, by its kind, its text, and what it became by which rule."""
+    """Return lines of each decision of a file, by its kind, its text, and what it became by which
+    rule.
+    """
     return grouped(
         ((kind, text, f"{outcome} by {rule}"), line) for line, rule, kind, text, outcome, *_ in rows
     )
 
 
 def data_changes(pair: Pair, suffixes: frozenset[str] = _TABLES) -> Iterator[Row]:
-    """Files with some suffixes that differ, by default those of data."""
+    """Yield files with some suffixes that differ, by default those of data."""
     for path, one, other in pair.differing():
         if suffix(path) in suffixes:
             before, after = (
@@ -209,7 +211,7 @@ def kernel_changes(pair: Pair) -> Iterator[Row]:
 
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:
-    """Text without comments, and line, of each function under a ``jit`` decorator."""
+    """Return text without comments, and line, of each function under a ``jit`` decorator."""
     tree = parsed(data) if _TRITON.search(data) is not None else None
     return {
         node.name: (ast.unparse(node), node.lineno)
@@ -262,7 +264,7 @@ def _offer(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:
 
 
 def _moved(rows: Sequence[Row]) -> Iterator[Row]:
-    """The changes, flags that one module lost and another got told in one row."""
+    """Yield the changes, flags that one module lost and another got told in one row."""
     gone = grouped(((row.subject, row.before), row) for row in rows if row.kind == "removed")
     moves = [
         (same.pop(0), row)
@@ -278,7 +280,7 @@ def _moved(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _fields(syntax: Syntax) -> Iterator[Offer]:
-    """Fields of classes that derive from pydantic's, by the names of their bases."""
+    """Yield fields of classes that derive from pydantic's, by the names of their bases."""
     (modules,) = syntax.matching(_MODELS)
     trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
     classes = [

@@ -102,5 +102,5 @@ class Review:
         return any(self.table(name) for name in ("kept", "removed", "changed"))
 
     def table(self, name: str) -> tuple[Row, ...]:
-        """The rows of a table."""
+        """Return the rows of a table."""
         return self.tables.get(name, ())

@@ -47,7 +47,7 @@ class Explainer:
         self._tree = tree
 
     def explain(self, name: str) -> list[Answer]:
-        """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel,
+        """Return answers to a name: a rule, flag, environment variable, endpoint, package, kernel,
         operator, folder, file, module, class, function or member, a ``path:line`` of upstream or of
         the generated tree, or the text of a named error. Raises InputError, which says what names
         are near, when neither the tree nor upstream has it.
@@ -85,8 +85,8 @@ class Explainer:
         return found
 
     def _gone(self, name: str) -> list[Answer]:
-        """Where upstream says what the tree says nowhere, and why that went; nothing where upstream
-        cannot be read.
+        """Return where upstream says what the tree says nowhere, and why that went; nothing where
+        upstream cannot be read.
         """
         with suppress(InputError):
             read = (
@@ -99,7 +99,7 @@ class Explainer:
         return []
 
     def retained(self, name: str) -> list[Answer]:
-        """What would leave with a file, folder, module, definition or rule.
+        """Return what would leave with a file, folder, module, definition or rule.
 
         Raises InputError for anything else, or what is not in the tree.
         """
@@ -121,7 +121,7 @@ class Explainer:
         return [self._leaving(answer) for answer in kept]
 
     def _leaving(self, kept: Answer) -> Answer:
-        """What leaves with a folder, file or definition."""
+        """Return what leaves with a folder, file or definition."""
         place, symbols, lines = kept.upstream, self._tree.symbols, self._tree.lines
         if inside := [
             path
@@ -158,8 +158,8 @@ class Explainer:
         return [Answer(place, "kept", because, "nothing", generated=place)]
 
     def _aligned(self, path: str, line: int, *, back: bool = False) -> int:
-        """Line of upstream's file that stands in a line of the generated one, or the other way
-        `back`; 0 when none does.
+        """Return line of upstream's file that stands in a line of the generated one, or the other
+        way `back`; 0 when none does.
         """
         texts = (self._tree.out / path).read_text("utf-8", "replace"), self._tree.upstream(path)
         return line_elsewhere(line, *(reversed(texts) if back else texts))
@@ -181,7 +181,7 @@ class Explainer:
         )
 
     def _deep_folders(self, name: str) -> list[Answer]:
-        """Folders of this name below any other; ``a.b`` is one, too."""
+        """Return folders of this name below any other; ``a.b`` is one, too."""
         inner = f"/{name.strip('/') if '/' in name else name.replace('.', '/')}/"
         files = (*self._tree.data["kept"], *self._tree.data["removed"])
         found = {path[: path.index(inner) + len(inner)] for path in files if inner in path}
@@ -214,14 +214,14 @@ class Explainer:
         ]
 
     def _named(self, name: str) -> list[Answer]:
-        """Files, modules, packages, kernels and symbols; of what a module imports also where that
-        leads.
+        """Return files, modules, packages, kernels and symbols; of what a module imports also where
+        that leads.
         """
         return self._imported(name, frozenset()) or self._alone(name)
 
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
-        """What became of the imports by which a module has a name, each with what it names; empty
-        for any other name.
+        """Return what became of the imports by which a module has a name, each with what it names;
+        empty for any other name.
         """
         symbols, files, found = self._tree.symbols, self._tree.files, list[Answer]()
         if name in seen or files.kept(name) or files.removed(name):
@@ -246,8 +246,8 @@ class Explainer:
         return list(dict.fromkeys(found))
 
     def _inherited(self, name: str) -> list[Answer]:
-        """A member that a kept class has from one above it, the nearest first; nothing for any
-        other name.
+        """Return a member that a kept class has from one above it, the nearest first; nothing for
+        any other name.
         """
         owner, _, member = name.rpartition(".")
         for one, base in self._bases(owner):
@@ -265,8 +265,8 @@ class Explainer:
         return []
 
     def _bases(self, name: str) -> Iterator[tuple[str, str]]:
-        """Kept classes that a name names, each with the names of those above it, as its module has
-        them.
+        """Yield kept classes that a name names, each with the names of those above it, as its
+        module has them.
         """
         for one in self._asked(name):
             module, _, own = one.subject.rpartition(".")
@@ -281,13 +281,13 @@ class Explainer:
                     )
 
     def _asked(self, name: str, *, alone: bool = False) -> list[Answer]:
-        """Answers to a name that may be unknown."""
+        """Return answers to a name that may be unknown."""
         with suppress(InputError):
             return self._alone(name) if alone else self._named(name)
         return []
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
-        """One import: whether it stays."""
+        """Return one import: whether it stays."""
         symbols = self._tree.symbols
         if one.unit is None:
             # It went with what was decided.
@@ -316,12 +316,12 @@ class Explainer:
         return replace(answer, subject=one.name, because=(says, *answer.because))
 
     def _undone(self, rule: str) -> str:
-        """What undoes what a rule removed, or what no kept code named any more."""
+        """Return what undoes what a rule removed, or what no kept code named any more."""
         ruled = not self._tree.data["whys"].keys().isdisjoint(rule.split("+"))
         return without(rule) if ruled else "a [[keep]] rule that names it"
 
     def _alone(self, name: str) -> list[Answer]:
-        """What has a name by itself."""
+        """Return what has a name by itself."""
         try:
             found = answers.ask(self._tree, name)
         except AmbiguousName as several_named:
@@ -387,7 +387,7 @@ class Explainer:
         return Answer(one.symbol or one.path, "removed", because, change, place)
 
     def _places(self, target: str) -> tuple[str, str]:
-        """Where something kept stands in upstream, and in the tree."""
+        """Return where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
         symbols = self._tree.symbols
         number = next(iter(symbols.named(name)), None) if kind == "symbol" else None

@@ -63,7 +63,7 @@ class Generated(SavedRun):
         return {path: int(after) for path, _, after, _ in (row.split("\t") for row in rows)}
 
     def report(self, name: str) -> Any:
-        """A report in JSON. Raises InputError when it is not there."""
+        """Return a report in JSON. Raises InputError when it is not there."""
         return load_report(self.graph.with_name(name))
 
     @cached_property
@@ -72,7 +72,7 @@ class Generated(SavedRun):
         return {name: [row for _, row in rows] for name, rows in tables_of(self.out).items()}
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Path and text of each Python file that upstream has, too."""
+        """Yield path and text of each Python file that upstream has, too."""
         for path in self.data["kept"]:
             if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
@@ -85,7 +85,7 @@ class Generated(SavedRun):
                 yield f"{self.shown / path}:{text.count(chr(10), 0, found.start(found.lastindex or 0)) + 1}"
 
     def first(self, pattern: str, word: str) -> str:
-        """The first of these places; empty when there is none."""
+        """Return the first of these places; empty when there is none."""
         return next(self.places(pattern, word), "")
 
     def gone(self, word: str) -> Iterator[str]:
@@ -103,7 +103,7 @@ class Generated(SavedRun):
 
 
 def without(*rules: str) -> str:
-    """What undoes what some rules removed, each one, or several together that are joined by
+    """Return what undoes what some rules removed, each one, or several together that are joined by
     ``+``.
     """
     told = "take rule {} out of the profile; `shrinker ablate {}` says what comes back"
@@ -114,14 +114,14 @@ def without(*rules: str) -> str:
 
 
 def did(effect: Mapping[str, int]) -> tuple[str, ...]:
-    """What a rule did, as rules.json has it, in words."""
+    """Return what a rule did, as rules.json has it, in words."""
     return tuple(several(count, _DID[what]) for what, count in effect.items()) or (
         "nothing in this tree",
     )
 
 
 def rule(tree: Generated, name: str) -> list[Answer]:
-    """A rule by its id."""
+    """Return a rule by its id."""
     data = tree.report("rules.json")
     if name not in data["rules"]:
         return []
@@ -130,8 +130,8 @@ def rule(tree: Generated, name: str) -> list[Answer]:
 
 
 def error(tree: Generated, text: str) -> list[Answer]:
-    """A named error, in any part of its text, or the code of the answer of an endpoint that is
-    gone.
+    """Return a named error, in any part of its text, or the code of the answer of an endpoint that
+    is gone.
     """
     if text in ("404", "removed_feature"):
         rows = [(row[1], row[5]) for row in tree.tables.get("ENDPOINTS", ())]
@@ -157,7 +157,7 @@ def error(tree: Generated, text: str) -> list[Answer]:
 
 
 def flag(tree: Generated, name: str) -> list[Answer]:
-    """A flag of a command line, as it is typed."""
+    """Return a flag of a command line, as it is typed."""
     if not name.startswith("--"):
         return []
     found: list[Answer] = []
@@ -211,7 +211,7 @@ def flag(tree: Generated, name: str) -> list[Answer]:
 
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
-    """Where kept code reads what stands at a place."""
+    """Return where kept code reads what stands at a place."""
     places = [*tree.places(pattern, word)]
     return (
         _told(places, "names")
@@ -227,7 +227,7 @@ def _told(places: Sequence[str], verb: str) -> str:
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
-    """An environment variable."""
+    """Return an environment variable."""
     if not VARIABLE.fullmatch(name):
         return []
     for rule, names in tree.tables.get("SWITCHES", ()):
@@ -246,7 +246,7 @@ def variable(tree: Generated, name: str) -> list[Answer]:
 
 
 def said(tree: Generated, name: str) -> list[Answer]:
-    """A text that kept code says: a metric, a choice of a flag, a message.
+    """Return a text that kept code says: a metric, a choice of a flag, a message.
 
     A part of a word is none: it may be a typing error.
     """
@@ -261,7 +261,7 @@ def said(tree: Generated, name: str) -> list[Answer]:
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
-    """A path of the server."""
+    """Return a path of the server."""
     if not name.startswith("/") or Path(name.rpartition(":")[0] or name).exists():
         return []
     rows = [row for row in tree.tables.get("ENDPOINTS", ()) if row[1] == name]
@@ -296,6 +296,6 @@ def endpoint(tree: Generated, name: str) -> list[Answer]:
 
 
 def cause(step: Edge) -> str:
-    """What an edge comes from, and where it stands."""
+    """Return what an edge comes from, and where it stands."""
     at = f" ({step.path}:{step.line})" if step.path else ""
     return f"{step.src.partition(':')[2]}{at}"

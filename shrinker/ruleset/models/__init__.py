@@ -106,11 +106,11 @@ class Ruleset(Kinds):
         return found
 
     def by_id(self) -> dict[str, Rule]:
-        """Every rule of every kind, in the order of the kinds."""
+        """Return every rule of every kind, in the order of the kinds."""
         return {rule.id: rule for field in Kinds.model_fields for rule in getattr(self, field)}
 
     def all_rules(self) -> tuple[Rule, ...]:
-        """Every rule that decides something about the tree, in the order of the kinds."""
+        """Return every rule that decides something about the tree, in the order of the kinds."""
         return tuple(rule for rule in self.by_id().values() if rule.decides)
 
 

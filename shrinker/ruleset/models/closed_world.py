@@ -182,7 +182,7 @@ class Remove(Rule):
         )
 
     def takes_path(self, path: str) -> bool:
-        """The same of a file or folder, whatever shape its name says."""
+        """Return the same of a file or folder, whatever shape its name says."""
         return any_path_matches(self.paths, path) and not any_path_matches(self.unless, path)
 
 

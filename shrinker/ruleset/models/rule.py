@@ -38,7 +38,7 @@ class Rule(Table):
         return self
 
     def may_idle(self, version: str | None) -> bool:
-        """Whether the rule need not match anything in an upstream, by the release that this is
+        """Tell whether the rule need not match anything in an upstream, by the release that this is
         (None: not known).
         """
         if version is None:

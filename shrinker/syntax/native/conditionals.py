@@ -20,7 +20,7 @@ _CLOSES = "#endif"
 
 @cache
 def native_parser() -> tree_sitter.Parser:
-    """The parser of C, C++ and CUDA."""
+    """Return the parser of C, C++ and CUDA."""
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
 
 
@@ -40,8 +40,8 @@ class _Arm(NamedTuple):
 
 
 def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...]:
-    """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an
-    inner group may lie within an outer one's.
+    """Return lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of
+    an inner group may lie within an outer one's.
 
     The `undefined` macros, which no build defines, are 0 where a test reads them.
     """
@@ -75,7 +75,7 @@ def _refuted(data: bytes, undefined: frozenset[str]) -> tuple[Refuted, ...]:
 
 
 def without_refuted(data: bytes, undefined: Collection[str]) -> bytes:
-    """The file with these lines blank, so that all others keep their numbers."""
+    """Return the file with these lines blank, so that all others keep their numbers."""
     rows = data.split(b"\n")
     for each in refuted_lines(data, undefined):
         for line in range(each.lines.first, each.lines.last + 1):
@@ -91,7 +91,7 @@ def _directive(rows: Sequence[bytes], row: int) -> Lines:
 
 
 def _going(arms: Sequence[_Arm], end: Lines) -> Iterator[Lines]:
-    """Lines of one group that go."""
+    """Yield lines of one group that go."""
     starts = [arm.directive.first for arm in arms] + [end.first]
     first = next((at for at, arm in enumerate(arms) if arm.verdict is not False), None)
     if first is None:
@@ -111,7 +111,7 @@ def _going(arms: Sequence[_Arm], end: Lines) -> Iterator[Lines]:
 def _verdict(
     rows: Sequence[bytes], leaf: tree_sitter.Node, directive: Lines, undefined: Collection[str]
 ) -> tuple[bool | None, frozenset[str]]:
-    """What a test says, and by which of the macros."""
+    """Return what a test says, and by which of the macros."""
     if leaf.type == "#else":
         return True, frozenset()
     test = b"\n".join(
@@ -131,7 +131,7 @@ def _verdict(
 
 
 def _value(node: tree_sitter.Node, undefined: Collection[str]) -> bool | None:
-    """What a condition is; None where it is open."""
+    """Return what a condition is; None where it is open."""
     inner, sign = node.named_children, text_of(field(node, "operator"))
     match node.type:
         case "identifier" | "preproc_defined":

@@ -105,8 +105,8 @@ def read_native(data: bytes) -> NativeSource:
 
 
 def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
-    """The lines of a node, where nothing but a comment stands beside it and the parser understood
-    all of it.
+    """Return the lines of a node, where nothing but a comment stands beside it and the parser
+    understood all of it.
     """
     (first, column), (last, end) = node.start_point, node.end_point
     after = rows[last][end:].strip()
@@ -116,7 +116,7 @@ def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
 
 
 def _block(node: tree_sitter.Node) -> tree_sitter.Node | None:
-    """The body of a block of registrations."""
+    """Return the body of a block of registrations."""
     name = text_of(field(node, "declarator", "declarator"))
     return (
         field(node, "body")
@@ -126,7 +126,7 @@ def _block(node: tree_sitter.Node) -> tree_sitter.Node | None:
 
 
 def _call(node: tree_sitter.Node) -> tuple[tree_sitter.Node | None, tree_sitter.Node | None]:
-    """The function and the arguments of a statement that calls; of any other nothing."""
+    """Return the function and the arguments of a statement that calls; of any other nothing."""
     call = (
         node.named_children[0]
         if node.type == "expression_statement" and node.named_children
@@ -177,7 +177,7 @@ def _registered(node: tree_sitter.Node) -> tuple[str, tuple[str, ...]] | None:
 def _mentions(
     root: tree_sitter.Node, apart: Collection[int]
 ) -> tuple[frozenset[str], frozenset[tuple[str, str]], frozenset[str]]:
-    """Words, parts of names that macros put together, and names in texts."""
+    """Return words, parts of names that macros put together, and names in texts."""
     words: set[str] = set()
     pasted: set[tuple[str, str]] = set()
     spoken: set[str] = set()
@@ -200,7 +200,7 @@ def _mentions(
 
 
 def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
-    """The name of the function that a statement declares and does nothing else."""
+    """Return the name of the function that a statement declares and does nothing else."""
     declarators = node.children_by_field_name("declarator")
     if node.type != "declaration" or node.has_error or len(declarators) != 1:
         return None
@@ -209,7 +209,7 @@ def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
 
 
 def _members(root: tree_sitter.Node) -> Iterator[str]:
-    """Methods that classes only declare."""
+    """Yield methods that classes only declare."""
     for node in nodes(root):
         if node.type not in ("class_specifier", "struct_specifier"):
             continue
@@ -233,8 +233,9 @@ def _members(root: tree_sitter.Node) -> Iterator[str]:
 def _definitions(
     root: tree_sitter.Node, apart: Collection[int], whole: _Whole
 ) -> tuple[tuple[Definition, ...], frozenset[str]]:
-    """Definitions and declarations of a file that may go, and all words outside of them and of what
-    is read by itself (`apart`: registrations). `whole` gives the lines of a node, see `Lines`.
+    """Return definitions and declarations of a file that may go, and all words outside of them and
+    of what is read by itself (`apart`: registrations). `whole` gives the lines of a node, see
+    `Lines`.
     """
     found: dict[int, Definition] = {}
     for node in within(root, NAMESPACES, understood=True):
@@ -247,7 +248,7 @@ def _definitions(
 
 
 def _name(node: tree_sitter.Node) -> str:
-    """The name of what may go; empty for anything else."""
+    """Return the name of what may go; empty for anything else."""
     head, parameters = node, field(node, "parameters")
     if node.type == "template_declaration" and parameters is not None and parameters.named_children:
         # Without parameters it is a specialisation.
@@ -285,8 +286,8 @@ def _name(node: tree_sitter.Node) -> str:
 def _named(
     node: tree_sitter.Node, where: str, kind: str, plain: re.Pattern[str] | None = None
 ) -> str:
-    """The text of a field, where that is a plain name, and nothing but what is expected stands
-    beside it.
+    """Return the text of a field, where that is a plain name, and nothing but what is expected
+    stands beside it.
     """
     name = field(node, where)
     usual = plain is None or all(plain.fullmatch(child.type) for child in node.children)
@@ -302,8 +303,8 @@ def _lasts(node: tree_sitter.Node) -> bool:
 
 
 def _first(node: tree_sitter.Node, first: int, whole: _Whole) -> int:
-    """The first line of a definition, with comments directly above; what the file begins with
-    speaks of all of it.
+    """Return the first line of a definition, with comments directly above; what the file begins
+    with speaks of all of it.
     """
     above = node.prev_sibling if node.type != "declaration" else None
     while (
@@ -317,6 +318,6 @@ def _first(node: tree_sitter.Node, first: int, whole: _Whole) -> int:
 
 
 def _words(node: tree_sitter.Node, apart: Collection[int] = ()) -> frozenset[str]:
-    """All words but those of comments."""
+    """Return all words but those of comments."""
     told = (leaf for leaf in leaves(node, apart) if leaf.type != "comment")
     return frozenset(word for leaf in told for word in _WORD.findall(text_of(leaf)))

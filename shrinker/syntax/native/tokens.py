@@ -94,13 +94,13 @@ class NativeSource(NamedTuple):
 
 
 def text_of(node: tree_sitter.Node | None) -> str:
-    """What is written there; empty for nothing."""
+    """Return what is written there; empty for nothing."""
     return ((node.text if node is not None else None) or b"").decode("utf-8", "replace")
 
 
 def field(node: tree_sitter.Node | None, *names: str) -> tree_sitter.Node | None:
-    """What a node holds in a field, what that holds in the next one, and so on; None where one is
-    not there.
+    """Return what a node holds in a field, what that holds in the next one, and so on; None where
+    one is not there.
     """
     for name in names:
         node = node.child_by_field_name(name) if node is not None else None
@@ -108,7 +108,9 @@ def field(node: tree_sitter.Node | None, *names: str) -> tree_sitter.Node | None
 
 
 def nodes(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree_sitter.Node]:
-    """The node and all below it in their order, those `apart` and what is below them left out."""
+    """Yield the node and all below it in their order, those `apart` and what is below them left
+    out.
+    """
     stack = [node]
     while stack:
         each = stack.pop()
@@ -125,8 +127,8 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
 def within(
     node: tree_sitter.Node, around: Collection[str], *, understood: bool = False
 ) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it; if it is to be `understood`,
-    nothing beside what the parser did not understand.
+    """Yield what stands in a node, and in nodes of the kinds `around` in it; if it is to be
+    `understood`, nothing beside what the parser did not understand.
     """
     if understood and any(child.is_error or child.is_missing for child in node.children):
         return
@@ -138,8 +140,8 @@ def within(
 
 
 def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
-    """The declarator of a function, also within those of what it gives: a pointer or a reference;
-    None for any other.
+    """Return the declarator of a function, also within those of what it gives: a pointer or a
+    reference; None for any other.
     """
     while node is not None and node.type in ("pointer_declarator", "reference_declarator"):
         node = next((child for child in node.named_children if "declarator" in child.type), None)
@@ -147,7 +149,7 @@ def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
 
 
 def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that stand before parentheses and a body; and those of them with a class before
+    """Return names that stand before parentheses and a body; and those of them with a class before
     them.
     """
     kinds = [token.type for token in tokens]
@@ -181,7 +183,7 @@ def _closing(kinds: Sequence[str]) -> dict[int, int]:
 
 
 def _past_arguments(kinds: Sequence[str], at: int) -> int:
-    """The place after the template arguments that start here, if any do."""
+    """Return the place after the template arguments that start here, if any do."""
     depth = 0
     for here, kind in enumerate(kinds[at : at + _LONGEST], at):
         depth += {"<": 1, ">": -1, ">>": -2}.get(kind, 0)
@@ -193,7 +195,7 @@ def _past_arguments(kinds: Sequence[str], at: int) -> int:
 
 
 def _has_body(kinds: Sequence[str], at: int) -> bool:
-    """True when a body follows a list of parameters, or the initialisers of a constructor."""
+    """Tell whether a body follows a list of parameters, or the initialisers of a constructor."""
     trailing = False
     for kind in kinds[at:]:
         if kind in ("{", "try") or (kind == ":" and not trailing):
@@ -205,7 +207,7 @@ def _has_body(kinds: Sequence[str], at: int) -> bool:
 
 
 def _owner(kinds: Sequence[str], at: int) -> int:
-    """The place of the class that a name is qualified with; -1 where it has none."""
+    """Return the place of the class that a name is qualified with; -1 where it has none."""
     if at < 2 or kinds[at - 1] != "::":
         return -1
     at -= 2
