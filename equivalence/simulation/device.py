@@ -94,7 +94,7 @@ class Stream(torch.cpu.Stream):  # type: ignore[misc]
         """Everything is done."""
 
     def query(self) -> bool:
-        """Return everything is done."""
+        """Everything is done."""
         return True
 
     def record_event(self, event: Event | None = None) -> Event:

@@ -102,7 +102,7 @@ class LocalScope(ValueScope):
         return self._memo[name]
 
     def _in_class(self, name: str, line: int) -> Value:
-        """Return a class body runs once, from top to bottom; a name that it has not bound yet is
+        """A class body runs once, from top to bottom; a name that it has not bound yet is
         that of the scope around.
         """
         bindings = self.bindings.names[name]
@@ -224,7 +224,7 @@ def _binding_value(
 
 
 def _qualified(scope: ValueScope, name: str) -> str:
-    """Return a definition inside a function is not the module's of the same name."""
+    """A definition inside a function is not the module's of the same name."""
     return f"{scope.module}.<local>.{name}" if scope.is_local else f"{scope.module}.{name}"
 
 

@@ -241,7 +241,7 @@ def _replaces_itself(node: ast.Subscript) -> bool:
 
 
 def _exports_found(nodes: _Nodes, context: Context) -> Iterator[DynamicSite]:
-    """Yield a package whose `__all__` is computed from what lies in its folder."""
+    """A package whose `__all__` is computed from what lies in its folder."""
     for node in nodes.of(ast.Assign, ast.AugAssign):
         calls = {last_name(part.func) for part in walk(node) if isinstance(part, ast.Call)}
         if is_export(node) and not _LISTS_FOLDERS.isdisjoint(calls):

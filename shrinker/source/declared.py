@@ -120,7 +120,7 @@ def _split_extra(line: str) -> tuple[str, str | None]:
 
 @contextmanager
 def _reading(where: str) -> Iterator[None]:
-    """Yield what cannot be read is an InputError."""
+    """Turn what cannot be read into an InputError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:

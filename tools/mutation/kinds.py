@@ -41,21 +41,21 @@ class Change(NamedTuple):
 
 
 def functions(source: Source) -> Iterator[Change]:
-    """Yield a function of the module is deleted."""
+    """Delete a function of the module."""
     for node in source.tree.body:
         if isinstance(node, Function):
             yield from _deleted(source, node, source.tree.body, node.name)
 
 
 def methods(source: Source) -> Iterator[Change]:
-    """Yield a method is deleted."""
+    """Delete a method."""
     for owner, node in _members(source):
         if isinstance(node, Function):
             yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
 
 
 def class_attributes(source: Source) -> Iterator[Change]:
-    """Yield an attribute of a class, or a field of a dataclass, is deleted."""
+    """Delete an attribute of a class, or a field of a dataclass."""
     for owner, node in _members(source):
         match node:
             case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target):
@@ -63,7 +63,7 @@ def class_attributes(source: Source) -> Iterator[Change]:
 
 
 def registrations(source: Source) -> Iterator[Change]:
-    """Yield a decorator or a call that registers something is deleted, or a row of a table at
+    """Delete a decorator or a call that registers something, or a row of a table at
     module level.
     """
     lines, text_of = source.text.split("\n"), partial(ast.get_source_segment, source.text)
@@ -87,7 +87,7 @@ def registrations(source: Source) -> Iterator[Change]:
 
 
 def imports(source: Source) -> Iterator[Change]:
-    """Yield an imported name is deleted."""
+    """Delete an imported name."""
     for block in _blocks(source.tree):
         for node in block:
             if isinstance(node, ast.Import | ast.ImportFrom) and _stands_alone(source.text, node):
@@ -107,7 +107,7 @@ def imports(source: Source) -> Iterator[Change]:
 
 
 def branches(source: Source) -> Iterator[Change]:
-    """Yield a condition that was decided is decided the other way: the other block stands where the
+    """Decide a condition the other way than it was decided: the other block stands where the
     kept one does.
     """
     if (before := parsed(source.upstream)) is None:
@@ -134,7 +134,7 @@ def branches(source: Source) -> Iterator[Change]:
 
 
 def constants(source: Source) -> Iterator[Change]:
-    """Yield a default or a constant is another one."""
+    """Change a default or a constant."""
     lines = source.text.split("\n")
     for node in ast.walk(source.tree):
         values: list[ast.expr | None] = []
@@ -161,7 +161,7 @@ def constants(source: Source) -> Iterator[Change]:
 
 
 def model_classes(source: Source) -> Iterator[Change]:
-    """Yield a class of a model is registered no more: the generic one takes its place."""
+    """Register a class of a model no more: the generic one takes its place."""
     for node in source.tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if (
@@ -189,7 +189,7 @@ def _deleted(
 
 
 def _cut(lines: list[str], first: ast.expr, last: ast.expr, subject: str) -> Change:
-    """Without the lines from one expression to another."""
+    """Cut the lines from one expression to another."""
     kept = lines[: first.lineno - 1] + lines[last.end_lineno or last.lineno :]
     return Change(first.lineno, subject, "\n".join(kept))
 
@@ -245,20 +245,20 @@ def _indented(text: str, nodes: Sequence[ast.stmt], column: int) -> list[str] | 
 
 
 def native_registrations(source: Source) -> Iterator[Change]:
-    """Yield a statement that offers a function to Python is deleted."""
+    """Delete a statement that offers a function to Python."""
     rows = source.text.splitlines()
     for each in read_native(source.text.encode()).registrations:
         yield from _without_lines(source.text, each.lines, rows[each.line - 1].strip()[:80])
 
 
 def native_definitions(source: Source) -> Iterator[Change]:
-    """Yield a function, a class or a constant at the level of namespaces is deleted."""
+    """Delete a function, a class or a constant at the level of namespaces."""
     for each in read_native(source.text.encode()).definitions:
         yield from _without_lines(source.text, each.lines, each.name)
 
 
 def native_includes(source: Source) -> Iterator[Change]:
-    """Yield a line that takes in another file is deleted."""
+    """Delete a line that takes in another file."""
     for number, line in enumerate(source.text.splitlines(), 1):
         if line.lstrip().startswith("#include"):
             yield from _without_lines(source.text, Lines(number, number), line.strip())

@@ -94,7 +94,7 @@ class Branches(Blocks):
         return cst.FlattenSentinel(self._unwrap(part, updated_node.leading_lines))
 
     def _leave_arm(self, original_node: cst.If, updated_node: cst.If) -> Left:
-        """Return an `elif` stays, becomes the `else`, or leaves what follows it."""
+        """An `elif` stays, becomes the `else`, or leaves what follows it."""
         edit = self.edit_of(original_node, TakeBlock)
         if edit is None:
             return self._without_else(original_node, updated_node)

@@ -75,7 +75,7 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
-    """Return a default is evaluated with the definition, in every run: a removed member that it
+    """A default is evaluated with the definition, in every run: a removed member that it
     gives is named, and stays.
     """
     try:

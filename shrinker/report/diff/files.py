@@ -119,7 +119,7 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
 
 
 def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
-    """Return a rule took the file before and takes it now; something that runs needs it since."""
+    """A rule took the file before and takes it now; something that runs needs it since."""
     text = pair.new.rescued[path]
     needs = place[1] if (place := _PLACE.search(text)) else ""
     if pair.upstream_changed(needs) and not pair.moved_rules:
