@@ -93,7 +93,7 @@ def test_a_request_is_opened_by_an_app_where_there_is_one() -> None:
         < text.index("run: make propose")
     )
     assert "GH_TOKEN: ${{ steps.app.outputs.token || github.token }}" in text
-    page = (REPOSITORY / "docs/workflows.md").read_text()
+    page = " ".join((REPOSITORY / "docs/workflows.md").read_text().split())
     for word in ("BUMP_APP_CLIENT_ID", "BUMP_APP_PRIVATE_KEY"):
         assert word in text and word in page
     assert "Allow GitHub Actions to create and approve pull requests" in page
