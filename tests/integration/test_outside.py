@@ -58,6 +58,10 @@ TAKEN = {
 }
 
 
+DEVELOPING = {"sglang.srt.debug_utils.dump_loader"}
+"""What developers of models use beside the server: the widest profile alone has it."""
+
+
 @pytest.mark.parametrize("module", TAKEN)
 def test_what_code_outside_takes_is_there(
     newest: Shrunk, narrower: Shrunk, upstream: Path, module: str
@@ -65,7 +69,8 @@ def test_what_code_outside_takes_is_there(
     names = set(TAKEN[module].split())
     assert names <= bound(upstream, module)
     for shrunk in (newest, narrower):
-        assert names <= bound(shrunk.out / "python", module), shrunk.profile
+        if shrunk is newest or module not in DEVELOPING:
+            assert names <= bound(shrunk.out / "python", module), shrunk.profile
 
 
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
