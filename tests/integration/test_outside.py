@@ -125,11 +125,12 @@ LOADED = WRITTEN.pop("loaded")
 CONSTANTS = WRITTEN.pop("constants")
 """Says what names are for which the generated tree has a value, or another module that has them."""
 ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
+CHECKS = ("sglang.test.few_shot_gsm8k", "sglang.test.send_one")
+"""What checks a server from beside it: the widest profile alone has them."""
 PROGRAMS = (
     "sglang.srt.managers.configure_logging",
     "sglang.srt.mem_cache.flush_cache",
-    "sglang.test.few_shot_gsm8k",
-    "sglang.test.send_one",
+    *CHECKS,
     "sglang.bench_serving",
     "sglang.compile_deep_gemm",
     "sglang.profiler",
@@ -187,13 +188,16 @@ def said(
 def test_programs_that_operators_start(said: Said, module: str) -> None:
     """Each ends in the same way where it is only asked what it takes."""
     # The second takes the flags of a server, of whose choices the narrower profile has fewer.
-    alone = module in (ROUTER, "sglang.compile_deep_gemm")
+    alone = module in (ROUTER, "sglang.compile_deep_gemm", *CHECKS)
     wide = ("deepseek",) if alone else ("deepseek", "deepseek-r1-nvfp4")
     code, text = said["upstream"][module]
     assert "usage:" in text
     for profile in wide:
         here, found = said[profile][module]
         assert (here, found.partition("usage:")[1:]) == (code, text.partition("usage:")[1:])
+    if module in CHECKS:
+        narrow = said["deepseek-r1-nvfp4"][module][1]
+        assert "left out on purpose" in narrow and "rule remove-checks-of-a-server" in narrow
 
 
 def test_a_program_that_upstream_gave_up_is_not_there(said: Said) -> None:
@@ -243,9 +247,8 @@ def test_kinds_of_multimodal_checkpoints_are_refused(said: Said) -> None:
 def test_scripts_about_accuracy(said: Said) -> None:
     before = said["upstream"]["accuracy"][1].splitlines()
     assert before[-2:] == ["30000 Invalid backend: other", "there"]
-    for profile in ("deepseek", "deepseek-r1-nvfp4"):
-        found = said[profile]["accuracy"][1].splitlines()
-        assert found[-2] == before[-2] and "left out on purpose" in found[-1], found[-2:]
+    found = said["deepseek"]["accuracy"][1].splitlines()
+    assert found[-2] == before[-2] and "left out on purpose" in found[-1], found[-2:]
 
 
 @pytest.mark.parametrize("algorithm", DRAFTS)
@@ -278,8 +281,9 @@ def test_no_file_in_gguf_is_read_for_a_deepseek_model(said: Said) -> None:
 
 
 def test_continuous_integration_may_start_it(said: Said) -> None:
-    for profile in ("deepseek", "deepseek-r1-nvfp4"):
-        assert said[profile]["tested"][1].endswith("True\n")
+    assert said["deepseek"]["tested"][1].endswith("True\n")
+    refused = said["deepseek-r1-nvfp4"]["tested"][1]
+    assert "SGLANG_IS_IN_CI" in refused and "switch-continuous-integration" in refused
 
 
 def test_checkpoints_of_auto_round(said: Said) -> None:
