@@ -22,7 +22,7 @@ from benchmarks.compare.predicates import (
     predicate_truth,
     truth,
 )
-from benchmarks.subjects.base import script
+from benchmarks.subjects.ruff import check_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +118,7 @@ def parse(path: Path) -> ast.Module | None:
 
 def undefined_names(folder: Path) -> Counter[tuple[str, str]]:
     """Undefined names by file and message, as ruff finds them in the files that parse."""
-    options = (
-        "--isolated",
-        "--no-cache",
-        "--no-respect-gitignore",
-        "--config",
-        "exclude=[]",
-        "--exit-zero",
-    )
-    command = [
-        script("ruff"),
-        "check",
-        "--select",
-        "F821",
-        *options,
-        "--output-format",
-        "json",
-        ".",
-    ]
+    command = check_command("F821", "json", ".")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     root = str(folder.resolve())
     return Counter(
