@@ -36,6 +36,8 @@ def members(trees: Trees, seen: Seen) -> None:
                 why = f", which {caller} of another package may call"
             elif name in each.handed and families.is_validated(last):
                 why = ", which a decorator files for another package to call"
+            elif families.leaves_abstract(last, name):
+                why = ", which is abstract above it: nobody can make an object of the class"
             elif (
                 name in each.values
                 and families.is_enumeration(last)

@@ -178,11 +178,18 @@ class _Reader:
         bases, fields = tuple(map(last_name, node.bases)), frozenset(symbols.fields_of(node.body))
         foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
         data, stores = symbols.made_by_fields(node), tuple(self.stored.get(name, {}).items())
-        handed = frozenset(self.handed(node))
-        values = frozenset(value for value, _ in symbols.assigned_of(node.body))
         self.found.classes.append(
             ClassSymbols(
-                name, bases, tuple(members.items()), fields, data, foreign, stores, handed, values
+                name=name,
+                bases=bases,
+                members=tuple(members.items()),
+                fields=fields,
+                data=data,
+                foreign=foreign,
+                stores=stores,
+                handed=frozenset(self.handed(node)),
+                values=frozenset(value for value, _ in symbols.assigned_of(node.body)),
+                abstract=frozenset(_abstract_methods(node)),
             )
         )
 
@@ -190,14 +197,12 @@ class _Reader:
         """Find the methods of a class under a decorator of another package: it may file them for
         who drives the objects.
         """
-        for method in node.body:
-            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                decorators = (
-                    each.func if isinstance(each, ast.Call) else each
-                    for each in method.decorator_list
-                )
-                if any(first_name(each) in self.installed for each in decorators):
-                    yield method.name
+        for method in _methods(node):
+            decorators = (
+                each.func if isinstance(each, ast.Call) else each for each in method.decorator_list
+            )
+            if any(first_name(each) in self.installed for each in decorators):
+                yield method.name
 
     @_HANDLERS.of(*COMPREHENSIONS)
     def comprehension(self, node: Comprehension, scope: Scope) -> None:
@@ -363,6 +368,20 @@ class _Reader:
                 self.found.handed_texts.setdefault(given.value, given.lineno)
         self.neighbours(args)
         self.children(node, scope)
+
+
+def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the functions that stand in the body of a class itself."""
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield statement
+
+
+def _abstract_methods(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the names of methods under ``@abstractmethod`` or ``@abc.abstractmethod``."""
+    for method in _methods(node):
+        if any(last_name(each) == "abstractmethod" for each in method.decorator_list):
+            yield method.name
 
 
 def _exports(top: Scope) -> list[tuple[str, int]] | None:

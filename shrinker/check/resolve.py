@@ -276,6 +276,16 @@ class Families:
         """
         return any(not _VALIDATED.isdisjoint(each.foreign) for each in self._above(name))
 
+    def leaves_abstract(self, kind: str, name: str) -> bool:
+        """Tell whether Python makes no object of a class, since a method of it is abstract alone.
+
+        With ``class Base(ABC)`` that has an abstract ``load``, a class below it that has no ``load``
+        of its own raises `TypeError` when it is called.
+        """
+        above = self._above(kind)
+        concrete = (each for each in above if name in dict(each.members).keys() - each.abstract)
+        return any(name in each.abstract for each in above) and not any(concrete)
+
     def defines(self, name: str) -> bool:
         """Tell whether any class has a member of this name."""
         return name in self._members

@@ -1,5 +1,8 @@
-"""Names that nothing defines, as ruff sees them (F821, F822, F823), and names that star imports may
-give, where ruff is blind.
+"""Names that nothing defines when the code runs, as ruff sees them.
+
+- F821, F822, F823: nothing binds the name.
+- TC004: nothing but an import under `if TYPE_CHECKING:` does.
+- F405: a star import may, where ruff is blind; what the star gives is asked here.
 """
 
 import json
@@ -17,6 +20,8 @@ from shrinker.values.errors import InputError
 COUNTS = ("undefined names", "star-import names")
 _STAR = "F405"
 """May come from a star import."""
+_TYPES_ALONE = "TC004"
+"""Is imported for type checkers alone, and read by code that runs."""
 _NAME = re.compile(r"`([^`]+)`")
 _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
 _COMMAND = (
@@ -24,12 +29,12 @@ _COMMAND = (
     *_ALONE,
     "--target-version=py312",
     "--output-format=json",
-    f"--select=F821,F822,F823,{_STAR}",
+    f"--select=F821,F822,F823,{_TYPES_ALONE},{_STAR}",
 )
 
 
 def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822, F823, and names that none of the file's star imports gives.
+    """Report names that the code reads when it runs, and that nothing then defines.
 
     Raises InputError: ruff is missing or fails.
     """
@@ -43,8 +48,10 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
         if code == _STAR:
             said = f"no star import of this file defines {name!r}"
             is_there(trees, seen, trees.kept[path].module, name, path, line, said, COUNTS[1])
-        else:
-            seen.find(path, line, f"{message} ({code})", inherited=(path, code, name) in theirs)
+            continue
+        if code == _TYPES_ALONE:
+            message = f"`{name}` is imported for type checkers alone, and code that runs reads it"
+        seen.find(path, line, f"{message} ({code})", inherited=(path, code, name) in theirs)
 
 
 def find_ruff() -> str:

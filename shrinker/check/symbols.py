@@ -49,6 +49,8 @@ class ClassSymbols:
     """Methods that a decorator of another package may file, as `field_validator` does."""
     values: frozenset[str] = frozenset()
     """Those of its members that are no methods."""
+    abstract: frozenset[str] = frozenset()
+    """Methods under `abstractmethod`: without one of its own a class below makes no object."""
 
 
 @dataclass(frozen=True, slots=True)
