@@ -94,7 +94,10 @@ def _variable(name: str, rule: Fact, outside: Outside) -> str:
 def _pattern(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterable[str]:
     last = pattern.rpartition(".")[2]
     if last in outside.flags and pattern not in rule.calls:
-        return [_flag(pattern, last, rule, outside)]
+        said = [_flag(pattern, last, rule, outside)]
+        if last in outside.requests:
+            said.append(_request(pattern, last, rule, outside))
+        return said
     made = (
         list(outside.made_of(pattern)) if isinstance(rule, Fact) and pattern in rule.calls else []
     )
@@ -188,6 +191,29 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
         said = f"that it is never {', '.join(lost)}, which the {shown} takes"
     domain = f'domain = "{rule.id}"'
     return _Missing(f"{claim} {said}.{_paste(flag, field, domain)}")
+
+
+def _request(pattern: str, name: str, rule: Fact | Domain, outside: Outside) -> str:
+    """Say what enforces a claim about a field of a request that has the name of a flag.
+
+    The refusal of the flag looks when the server starts; what a request says later it never sees.
+    """
+    field = outside.requests[name]
+    owner = field.owner.rpartition(".")[2]
+    shown = f"request {owner}.{name}"
+    if isinstance(rule, Fact):
+        lost = [] if rule.value or outside.refused_in_request(name) else ["anything"]
+    else:
+        # A request's field seldom lists its choices: then the flag's are taken to be its own.
+        takes = (field if field.choices else outside.flags[name]).takes
+        texts = filter(takes, rule.never)
+        lost = [text for text in texts if not outside.refused_in_request(name, text)]
+    if not lost:
+        return f"{shown} (refused)"
+    return _Missing(
+        f"says of `{pattern}` that it is never {', '.join(lost)}, and the {shown} may say so while "
+        f"the server runs. Refuse it by a [[reject]] in the function that is handed {name!r}"
+    )
 
 
 def _enumeration(

@@ -85,6 +85,7 @@ class Outside:
         )
         self.refusals = grouped((name.rpartition(".")[2], each) for each, name in looked_at)
         """By the field that they look at."""
+        self._of_requests = grouped(self._refusals_of_requests())
         self.foreign = foreign_words(rules)
 
     def _texts(self, choices: Choices, seen: frozenset[str] = frozenset()) -> set[str] | None:
@@ -106,6 +107,33 @@ class Outside:
             if refusal.set or (text is not None and _covers(refusal, text, any_case)):
                 return refusal.id
         return ""
+
+    def refused_in_request(self, name: str, text: str | None = None) -> str:
+        """Return the refusal of what a request says by the name of a flag; empty for none.
+
+        Looking at ``ServerArgs.storage`` when the server starts does not see what
+        ``attach(storage)`` is handed while it runs: only a refusal in that function does.
+        """
+        for refusal in self._of_requests.get(name, ()):
+            if refusal.set or (text is not None and _covers(refusal, text, any_case=False)):
+                return refusal.id
+        return ""
+
+    def _refusals_of_requests(self) -> Iterator[tuple[str, Refusal]]:
+        """Yield the refusals that look in no method of a class of flags, by what they look at."""
+        classes = [
+            pattern
+            for entry in self.rules.entries
+            if entry.kind == "flag"
+            for pattern in entry.classes
+        ]
+        for refusal in self.rules.refusals:
+            owners = [function.rpartition(".")[0] for function in refusal.functions]
+            of_flags = any(overlap(owner, pattern) for owner in owners for pattern in classes)
+            if refusal.id not in self.placed or of_flags:
+                continue
+            for attribute in refusal.attributes:
+                yield attribute.rpartition(".")[2] or refusal.argument, refusal
 
     def dependent(self, flag: str) -> str:
         """Return the rule that says that a flag does nothing without another one, which is

@@ -208,6 +208,36 @@ def test_not_enforced(judge: Judge, rules: str, said: str) -> None:
     assert finding.message.startswith("claim: ") and said in finding.message
 
 
+STORE = 'names = ["sglang.**.kind"]\nnever = ["two", "four"]'
+ASKED_LATER = {"requests.py": "class AttachRequest:\n    kind: str\n"}
+WHILE_RUNNING = rule(
+    "reject",
+    "no-two-later",
+    'feature = "what is gone"',
+    'function = "sglang.server.Server.attach"',
+    'argument = "kind"',
+    'attribute = ""',
+    'values = ["two"]',
+    'instead = "Leave it out."',
+)
+
+
+def test_a_request_by_the_name_of_a_flag_is_refused_by_itself(judge: Judge) -> None:
+    at_start = _refusal("no-two", "kind", 'values = ["two"]')
+    found = judge(_domain(STORE) + at_start + WHILE_RUNNING, ASKED_LATER)
+    assert found.findings == ()
+    assert found.claims[0].enters == (
+        "flag --kind (refused by no-two)",
+        "request AttachRequest.kind (refused)",
+    )
+
+
+def test_the_refusal_of_a_flag_does_not_see_a_request(judge: Judge) -> None:
+    at_start = _refusal("no-two", "kind", 'values = ["two"]')
+    (finding,) = judge(_domain(STORE) + at_start, ASKED_LATER).findings
+    assert "never two, and the request AttachRequest.kind may say so" in finding.message
+
+
 LISTS = 'KINDS = ["one", "two", "three"]\nMORE = KINDS\n'
 ELSEWHERE = ARGS.replace(LISTS, "from sglang.choices import MORE\n")
 

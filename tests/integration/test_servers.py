@@ -70,14 +70,29 @@ def counted(tree: Path, folder: Path) -> tuple[dict[str, events.Events], Answer]
     return events.read(counts), last
 
 
-def _check_refusal(served: Served) -> None:
-    """Ask for a profile by AMD's tool: the client gets the error, and the server goes on."""
-    request = Request("refused", "/start_profile", {"activities": ["CPU", "RPD"]})
-    found = send(served.address(), request, 300)
-    said = found.body["error"]
-    assert (found.status, said["code"]) == (400, "removed_feature"), found
-    for part in ("activities=RPD", "(AMD ROCm, removed by rule refuse-rpd", "To get it back"):
-        assert part in said["message"], found
+REFUSED = (
+    (
+        "/start_profile",
+        {"activities": ["CPU", "RPD"]},
+        ("activities=RPD", "(AMD ROCm, removed by rule refuse-rpd"),
+    ),
+    (
+        "/update_weights_from_disk",
+        {"model_path": "weights", "load_format": "gguf"},
+        ("load_format=gguf", "(GGUF quantization, removed by rule refuse-gguf-while-running"),
+    ),
+)
+"""Path and body of requests for something removed, and what the answer says of it."""
+
+
+def _check_refusals(served: Served) -> None:
+    """Ask for things that were removed: the client gets the error, and the server goes on."""
+    for path, body, parts in REFUSED:
+        found = send(served.address(), Request("refused", path, body), 300)
+        said = found.body["error"]
+        assert (found.status, said["code"]) == (400, "removed_feature"), found
+        for part in (*parts, "To get it back"):
+            assert part in said["message"], found
 
 
 def answer(tree: Path, folder: Path, *, measured: bool = False) -> Answer:
@@ -85,7 +100,7 @@ def answer(tree: Path, folder: Path, *, measured: bool = False) -> Answer:
     its end.
     """
     with serving(tree, folder) as served:
-        _check_refusal(served)
+        _check_refusals(served)
         first = asked(served)
         if not measured:
             return first
