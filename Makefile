@@ -107,7 +107,7 @@ publish: $(READY) ## REMOTE=… BRANCH=…: commit OUT on top of a branch and pu
 	$(BIN)/shrinker publish --out '$(OUT)' --remote '$(REMOTE)' --branch '$(BRANCH)'
 
 sweep: $(READY) ## UPSTREAM="…" (several) or benchmarks/sweep.txt, or COMMITS=50 SOURCE=repository: all of them with the rules as they are
-	$(BIN)/python -m benchmarks.sweep --profile '$(PROFILE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(COMMITS),--commits '$(COMMITS)') \
+	$(BIN)/python -m benchmarks.sweep $(if $(filter-out file,$(origin PROFILE)),--profile '$(PROFILE)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(COMMITS),--commits '$(COMMITS)') \
 	  $(if $(SOURCE),--repository '$(SOURCE)') $(UPSTREAM)
 
 pairs: $(READY) ## SOURCE=repository PAIRS=10: consecutive commits, what the second run takes (benchmarks/PAIRS.md)

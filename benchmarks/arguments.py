@@ -5,12 +5,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+PROFILE = "deepseek"
+"""The profile of a measurement that names none."""
+
 
 def add_run(parser: argparse.ArgumentParser, *, jobs: int) -> None:
-    """How each run generates: ``--profile``, ``--rules``, ``--jobs`` (by default as many as given
-    here).
+    """Add how each run generates: ``--profile``, ``--rules``, ``--jobs``."""
+    parser.add_argument("--profile", default=PROFILE)
+    add_rules(parser, jobs=jobs)
+
+
+def add_rules(parser: argparse.ArgumentParser, *, jobs: int) -> None:
+    """Add ``--rules`` and ``--jobs``.
+
+    Args:
+        jobs: processes of a run that names no number.
     """
-    parser.add_argument("--profile", default="deepseek")
     parser.add_argument("--rules", type=Path, help="folder of rule files")
     parser.add_argument("--jobs", type=int, default=jobs)
 

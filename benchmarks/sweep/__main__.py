@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.arguments import add_commits, add_run
-from benchmarks.sweep.choose import chosen, listed, spread
+from benchmarks.arguments import PROFILE, add_commits, add_rules
+from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.one import run_one
 from benchmarks.sweep.rows import FOLDER, load, save
 from shrinker.cache.layer import tool_identity
@@ -25,28 +25,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Sweep what is asked for, write the table after each upstream, and say how it went."""
     asked = _parser().parse_args(arguments)
     try:
-        specs = [*asked.upstream, *(listed(asked.list) if asked.list else ())]
-        if asked.commits:
-            specs += spread(asked.repository, asked.commits, asked.since, asked.until)
-        sides = [chosen(spec) for spec in specs or listed(_DEFAULT)]
-        identity = (load_profile(asked.profile, asked.rules).digest, tool_identity())
+        runs = _runs(asked)
+        digests = {
+            profile: load_profile(profile, asked.rules).digest
+            for profile in sorted({profile for _, profile in runs})
+        }
     except InputError as error:
         print(f"error: {error.message}\nnext: {error.next_step}", file=sys.stderr)
         return 2
+    order = [(side.name, profile) for side, profile in runs]
     rows = {} if asked.fresh else load(asked.folder)
-    for side in sides:
-        row = rows.get(side.name)
-        if row is None or (row.profile, row.rules_hash, row.tool) != (asked.profile, *identity):
-            row = run_one(side, asked.profile, asked.jobs, asked.rules, asked.limit, identity)
-            rows[side.name] = row
-            save(asked.folder, rows, [other.name for other in sides])
+    for side, profile in runs:
+        key = (side.name, profile)
+        identity = (digests[profile], tool_identity())
+        row = rows.get(key)
+        if row is None or (row.rules_hash, row.tool) != identity:
+            row = run_one(side, profile, asked.jobs, asked.rules, asked.limit, identity)
+            rows[key] = row
+            save(asked.folder, rows, order)
         left = (
             f"{row.lines:,} of {row.lines_before:,} lines"
             if row.lines_before
             else row.cause.partition("\n")[0]
         )
-        print(f"{side.name}: {row.outcome}, {left}, {row.wall_seconds:.0f} s", flush=True)
-    return int(any(rows[side.name].outcome in ("failed", "killed") for side in sides))
+        said = f"{side.name} {profile}: {row.outcome}, {left}, {row.wall_seconds:.0f} s"
+        print(said, flush=True)
+    return int(any(rows[key].outcome in ("failed", "killed") for key in order))
+
+
+def _runs(asked: argparse.Namespace) -> list[tuple[Chosen, str]]:
+    """List each upstream that is asked for with each of its profiles.
+
+    Raises:
+        InputError: a list cannot be read, or names no release and no commit.
+    """
+    specs: list[tuple[str, tuple[str, ...]]] = [(spec, ()) for spec in asked.upstream]
+    if asked.list:
+        specs += listed(asked.list)
+    if asked.commits:
+        commits = spread(asked.repository, asked.commits, asked.since, asked.until)
+        specs += [(spec, ()) for spec in commits]
+    runs = []
+    for spec, named in specs or listed(_DEFAULT):
+        side = chosen(spec)
+        for profile in asked.profile or named or (PROFILE,):
+            runs.append((side, profile))
+    return runs
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,7 +83,12 @@ def _parser() -> argparse.ArgumentParser:
         "--commits", type=int, default=0, help="so many commits of --repository, spread evenly"
     )
     add_commits(parser)
-    add_run(parser, jobs=1)
+    parser.add_argument(
+        "--profile",
+        action="append",
+        help="instead of those that the list names; may be repeated; default: deepseek",
+    )
+    add_rules(parser, jobs=1)
     parser.add_argument(
         "--folder", type=Path, default=FOLDER, help="where sweep.json and SWEEP.md are"
     )

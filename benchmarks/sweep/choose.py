@@ -39,15 +39,24 @@ def chosen(spec: str) -> Chosen:
     raise InputError(f"{spec} changes under the sweep", "give releases and commits")
 
 
-def listed(path: Path) -> list[str]:
-    """UPSTREAM values of a file, one a line; empty lines and what follows ``#`` do not count."""
+def listed(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Read a list of upstreams: an UPSTREAM value a line, with the profiles that follow it.
+
+        release:0.5.22                              # the profile that is asked for
+        release:0.5.23 deepseek deepseek-r1-nvfp4   # these two
+
+    Empty lines and what follows ``#`` do not count.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     try:
-        rows = [row.partition("#")[0].strip() for row in path.read_text("utf-8").splitlines()]
+        rows = [row.partition("#")[0].split() for row in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path}: cannot be read: {error}", "give a file with one UPSTREAM value a line"
         ) from error
-    return [row for row in rows if row]
+    return [(row[0], tuple(row[1:])) for row in rows if row]
 
 
 def spread(repository: Path, count: int, since: str, until: str) -> list[str]:

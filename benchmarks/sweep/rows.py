@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.pages import environment
 from shrinker.report.place import readable, write_files
 
-FORMAT = 2
+FORMAT = 3
 FOLDER = Path(__file__).resolve().parents[1]
 STATE = "sweep.json"
 PAGE = "SWEEP.md"
@@ -48,28 +48,34 @@ class Row:
     memory_bytes: int = 0
 
 
-def load(folder: Path) -> dict[str, Row]:
-    """Return rows by name; none when there is no file, or one of another format."""
+Key = tuple[str, str]
+"""Name of an upstream, and profile: what a row is of."""
+
+
+def load(folder: Path) -> dict[Key, Row]:
+    """Return rows by what they are of; none when there is no file, or one of another format."""
     try:
         data = json.loads((folder / STATE).read_text("utf-8"))
         if data["format"] != FORMAT:
             return {}
-        return {row["name"]: _row(row) for row in data["rows"]}
+        rows = [_row(row) for row in data["rows"]]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+    return {(row.name, row.profile): row for row in rows}
 
 
-def save(folder: Path, rows: dict[str, Row], order: list[str]) -> None:
+def save(folder: Path, rows: dict[Key, Row], order: list[Key]) -> None:
     """Write the state and the page of it, each replaced whole.
 
     Args:
-        order: names in the order of the page; others follow.
+        order: what rows are of, in the order of the page; others follow.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    places = {name: n for n, name in enumerate(order)}
-    shown = sorted(rows.values(), key=lambda row: (places.get(row.name, len(places)), row.name))
+    places = {key: place for place, key in enumerate(order)}
+    others = sorted(rows.keys() - places.keys())
+    shown = [rows[key] for key in (*order, *others) if key in rows]
     page = environment(Path(__file__).parent).get_template("SWEEP.md.jinja").render(rows=shown)
     state = {"format": FORMAT, "rows": [asdict(row) for row in shown]}
     write_files(folder, {STATE: readable(state), PAGE: page})

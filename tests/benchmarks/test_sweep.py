@@ -48,10 +48,14 @@ def test_every_upstream_has_its_row(
 ) -> None:
     assert _sweep(tmp_path, *commits) == 1
     rows = load(tmp_path / "out")
-    assert [rows[f"git@{commit}"].outcome for commit in commits] == ["clean", "failed", "clean"]
-    first = rows[f"git@{commits[0]}"]
+    assert [rows[f"git@{commit}", "small"].outcome for commit in commits] == [
+        "clean",
+        "failed",
+        "clean",
+    ]
+    first = rows[f"git@{commits[0]}", "small"]
     assert 0 < first.lines < first.lines_before and first.cpu_seconds > 0 and first.memory_bytes > 0
-    assert CUDA in rows[f"git@{commits[1]}"].cause
+    assert CUDA in rows[f"git@{commits[1]}", "small"].cause
     assert capsys.readouterr().out.count("\n") == 3
     page = (tmp_path / "out/SWEEP.md").read_text()
     assert page.index(commits[0][:12]) < page.index(commits[1][:12]) < page.index(commits[2][:12])
@@ -61,6 +65,19 @@ def test_every_upstream_has_its_row(
     assert str(tmp_path) not in page + (tmp_path / "out/sweep.json").read_text(), (
         "no place of this machine"
     )
+
+
+def test_a_list_names_profiles(tmp_path: Path, commits: list[str]) -> None:
+    write(tmp_path / "rules", {"profiles/narrow.toml": RULES["profiles/small.toml"]})
+    path = tmp_path / "list"
+    path.write_text(f"git:{tmp_path / 'upstream'}@{commits[0]} small narrow\n")
+    fixed = ["--list", str(path), "--rules", str(tmp_path / "rules")]
+    assert sweep.main([*fixed, "--folder", str(tmp_path / "out")]) == 0
+    name = f"git@{commits[0]}"
+    assert [*load(tmp_path / "out")] == [(name, "small"), (name, "narrow")]
+    only = ["--profile", "narrow", "--folder", str(tmp_path / "one")]
+    assert sweep.main([*fixed, *only]) == 0
+    assert [*load(tmp_path / "one")] == [(name, "narrow")]
 
 
 def test_what_nobody_answered_is_no_clean_tree(tmp_path: Path, commits: list[str]) -> None:
@@ -73,7 +90,7 @@ def test_what_nobody_answered_is_no_clean_tree(tmp_path: Path, commits: list[str
     )
     commit = committed(tmp_path / "upstream", {CUDA: asked})
     assert _sweep(tmp_path, commit) == 0, "its evidence passed"
-    row = load(tmp_path / "out")[f"git@{commit}"]
+    row = load(tmp_path / "out")[f"git@{commit}", "small"]
     assert row.outcome == "generated" and row.findings == {"losses": 1} and CUDA in row.cause
 
 
@@ -140,8 +157,8 @@ def test_names_hold_no_place(tmp_path: Path, commits: list[str]) -> None:
 
 def test_a_list_may_have_comments(tmp_path: Path) -> None:
     path = tmp_path / "list"
-    path.write_text("# all\nrelease:1.0  # the first\n\nrelease:2.0\n")
-    assert listed(path) == ["release:1.0", "release:2.0"]
+    path.write_text("# all\nrelease:1.0  # the first\n\nrelease:2.0 small narrow\n")
+    assert listed(path) == [("release:1.0", ()), ("release:2.0", ("small", "narrow"))]
     assert sweep.main(["--list", str(tmp_path / "nowhere")]) == 2
 
 
