@@ -51,7 +51,7 @@ def members(trees: Trees, seen: Seen) -> None:
                 )
                 continue
             where = f"{symbols.path}:{line}"
-            if missed := families.look_up(name, last):
+            if missed := families.look_up(name, last, symbols.path):
                 seen.find(
                     *missed,
                     f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})",
@@ -79,7 +79,9 @@ def stores(trees: Trees, seen: Seen) -> None:
             for name, line in each.stores:
                 seen.look()
                 last = each.name.rpartition(".")[2]
-                if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
+                if name in binds or not (
+                    missed := trees.families.look_up(name, last, symbols.path, on="self")
+                ):
                     continue
                 message = (
                     f"reads self.{name}, which nothing stores any more (upstream: "
@@ -116,7 +118,7 @@ def bases(trees: Trees, seen: Seen) -> None:
                             f"{where}"
                         )
                         seen.find(symbols.path, 0, message)
-                    elif missed := trees.families.look_up(name, last):
+                    elif missed := trees.families.look_up(name, last, symbols.path):
                         message = (
                             f"looks up {name!r}, which class {each.name} had from its base "
                             f"{origin.name} {where}"

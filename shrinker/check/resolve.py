@@ -238,6 +238,9 @@ class Families:
         ]
         self._classes = grouped(classes)
         self._derived = grouped((base, name) for name, each in classes for base in each.bases)
+        self._bases_at = {
+            (symbols.path, each.name): each.bases for symbols in kept for each in symbols.classes
+        }
         looks = ((symbols.path, *each) for symbols in kept for each in symbols.lookups.items())
         self._looks = grouped(
             (name, (path, line, on, owner)) for path, (name, on, owner), line in looks
@@ -247,15 +250,31 @@ class Families:
         too, which a `self` may be: those have other bases.
         """
 
-    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
-        """Return path and line of a look-up of a name that may reach the class `kind`, by its last
-        name; of one sort (`lookups`) or any.
+    def look_up(self, name: str, kind: str, home: str, *, on: str = "") -> tuple[str, int] | None:
+        """Return path and line of a look-up of a name that may reach a class.
+
+        Args:
+            name: what is looked up.
+            kind: the last name of the class.
+            home: path of the file that defines it.
+            on: one sort of look-ups (`ModuleSymbols.lookups`), or any.
         """
-        looks = (look for look in self._looks.get(name, ()) if on in ("", look[2]))
-        return next(
-            ((path, line) for path, line, sort, owner in looks if self._meets(sort, owner, kind)),
-            None,
-        )
+        for path, line, sort, owner in self._looks.get(name, ()):
+            if on and sort != on:
+                continue
+            if owner == kind and path != home and self._has_its_own(path, kind):
+                continue
+            if self._meets(sort, owner, kind):
+                return path, line
+        return None
+
+    def _has_its_own(self, path: str, kind: str) -> bool:
+        """Tell whether a file defines a class of this name that inherits from no namesake.
+
+        What it looks up by this name is then not looked up on the class of another file.
+        """
+        bases = self._bases_at.get((path, kind))
+        return bases is not None and kind not in bases
 
     def outside(self, name: str) -> str:
         """Return a class of another package, below which this one is, that may call any of its
