@@ -52,9 +52,10 @@ class DropTail(Edit):
 class TakeBlock(Edit):
     """Replace a compound statement by one of its blocks, dedented into its place.
 
-    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`. On
-    an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what
-    follows. On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
+    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`;
+    ``case:<n>`` of a `match`. On an `elif` arm, ``body`` makes it the chain's `else`, ``orelse``
+    removes the arm and leaves what follows. On an `if` whose ``orelse`` is an `elif`, that `elif`
+    becomes the `if`.
     """
 
     block: str

@@ -67,7 +67,11 @@ class Reference:
                 continue
             if taken:
                 name, _, number = taken[0].block.partition(":")
-                found = node.handlers[int(number)].body if number else getattr(node, name)  # type: ignore[attr-defined]
+                clauses = {"handler": "handlers", "case": "cases"}
+                if number:
+                    found = getattr(node, clauses[name])[int(number)].body
+                else:
+                    found = getattr(node, name)
                 # An emptied block has its `pass` before it is taken.
                 out.extend(
                     self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else [])

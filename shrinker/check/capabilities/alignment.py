@@ -139,9 +139,8 @@ class Aligner:
         """
         for node in reversed(body):
             starts: list[tuple[int, int]] = []
-            for at, suite in enumerate(
-                suites_of(node) if isinstance(node, ast.If | ast.Try | ast.With) else ()
-            ):
+            may_be_taken = isinstance(node, ast.If | ast.Try | ast.With | ast.Match)
+            for at, suite in enumerate(suites_of(node) if may_be_taken else ()):
                 if suite:
                     price = isinstance(node, ast.If) and not self._explained(node.test, at == 0)
                     starts.append((self._file(suite, following, cells), price))

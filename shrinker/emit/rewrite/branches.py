@@ -1,4 +1,4 @@
-"""TakeBlock and DropElse: what is left of an `if`, a loop or a `try` whose way is decided."""
+"""TakeBlock and DropElse: what is left of a compound statement whose way is decided."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import libcst as cst
 from shrinker.emit.rewrite.blocks import Blocks, without_blanks
 from shrinker.values.edits import DropElse, TakeBlock
 
-Compound = cst.If | cst.While | cst.For | cst.Try
+Compound = cst.If | cst.While | cst.For | cst.Try | cst.Match
 Left = Any
 """What becomes of a statement: one, those of a block, nothing; of an `elif` also the `else`."""
 
@@ -35,12 +35,15 @@ class Branches(Blocks):
     def visit_Try(self, node: cst.Try) -> None:
         self._skip_others(node)
 
+    def visit_Match(self, node: cst.Match) -> None:
+        self._skip_others(node)
+
     def _skip_others(self, node: Compound) -> None:
         """Take no edits of the parts of a statement that go."""
         if (edit := self.edit_of(node, TakeBlock)) is not None:
             taken = self._part(node, edit)
             self.skip(*(child for child in node.children if child is not taken))
-        elif self.edit_of(node, DropElse) is not None:
+        elif not isinstance(node, cst.Match) and self.edit_of(node, DropElse) is not None:
             self.skip(node.orelse)
 
     def _part(self, node: Compound, edit: TakeBlock) -> cst.CSTNode | None:
@@ -48,6 +51,8 @@ class Branches(Blocks):
         name, _, number = edit.block.partition(":")
         if number and isinstance(node, cst.Try):
             return node.handlers[int(number)]
+        if number and isinstance(node, cst.Match):
+            return node.cases[int(number)]
         if not hasattr(node, name):
             raise self.error(node, f"{type(node).__name__} has no block {edit.block!r}")
         part: cst.CSTNode | None = getattr(node, name)
@@ -78,6 +83,9 @@ class Branches(Blocks):
         return self._leave(original_node, updated_node)
 
     def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> Left:
+        return self._leave(original_node, updated_node)
+
+    def leave_Match(self, original_node: cst.Match, updated_node: cst.Match) -> Left:
         return self._leave(original_node, updated_node)
 
     def _leave(self, original_node: Compound, updated_node: Any) -> Left:
