@@ -84,8 +84,14 @@ def test_truth(text, value):
 
 def test_flags_are_followed_through_imports_and_dropped_where_bound_otherwise():
     modules = {
-        "p.a": "_is_hip = is_hip()\n_use = asked() and _is_hip\nDEBUG = False\ntwice = is_hip()\ntwice = work()\nsame = not None\n",
-        "p.b": "from p.a import _is_hip, _use as use, DEBUG\ntry:\n    pass\nexcept E as is_cuda: pass\n",
+        "p.a": (
+            "_is_hip = is_hip()\n_use = asked() and _is_hip\nDEBUG = False\n"
+            "twice = is_hip()\ntwice = work()\nsame = not None\n"
+        ),
+        "p.b": (
+            "from p.a import _is_hip, _use as use, DEBUG\ntry:\n    pass\n"
+            "except E as is_cuda: pass\n"
+        ),
         "p.c": "from q import _is_hip\ndef f(_use): pass\n",
         "p.d": "from p.a import _is_hip\ndef f():\n    _is_hip = 3\n",
         "p.e": "_is_hip = False\nif x:\n    _is_hip = is_hip()\n",

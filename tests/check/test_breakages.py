@@ -23,7 +23,10 @@ GENERATED = {
     "//kernels/csrc/extension.cc": f"// {NOTE}{KERNELS}",
     "//kernels/CMakeLists.txt": f"# {NOTE}{UPSTREAM['//kernels/CMakeLists.txt']}",
     "kinds.py": "def is_cpu():\n    return False\n",
-    "user.py": "from sglang.state import Group, Merged, get_group\n\n\ndef run():\n    return get_group(), Group, Merged\n",
+    "user.py": (
+        "from sglang.state import Group, Merged, get_group\n\n\ndef run():\n"
+        "    return get_group(), Group, Merged\n"
+    ),
 }
 
 BREAKAGES = {

@@ -95,7 +95,9 @@ def test_what_the_tree_answers_for_is_not_missed(case: Build) -> None:
     """It has the value of one name and one member in a table, and another module has the third."""
     program = "from sglang.a import _flag, f\nfrom sglang.a import C\nC.is_it\nC().of_it_all\n"
     upstream = {
-        "a.py": "from sglang.b import f\n_flag = False\nclass C:\n    is_it = 1\n    of_it_all = 2\n",
+        "a.py": (
+            "from sglang.b import f\n_flag = False\nclass C:\n    is_it = 1\n    of_it_all = 2\n"
+        ),
         "b.py": "f = 1\n",
     }
     left = {"a.py": "class C:\n    pass\n"}

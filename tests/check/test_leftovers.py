@@ -67,9 +67,9 @@ def test_idle_definitions(case: Build) -> None:
 
 
 def test_a_predicate_beside_known_ones_is_a_suspect(case: Build) -> None:
-    utils = (
-        UTILS
-        + "\n\ndef is_new():\n    return False\n\n\ndef is_sm90():\n    return True\n\n\ndef is_url(x):\n    return x\n"
+    utils = UTILS + (
+        "\n\ndef is_new():\n    return False\n\n\ndef is_sm90():\n    return True\n\n\n"
+        "def is_url(x):\n    return x\n"
     )
     user = (
         "from sglang.utils import is_cpu, is_new, is_npu, is_sm90, is_url\n\nif is_npu():\n    a "
@@ -95,7 +95,10 @@ def test_a_predicate_beside_known_ones_is_a_suspect(case: Build) -> None:
 def test_no_suspect_without_company_or_without_a_condition(case: Build) -> None:
     upstream = {
         "utils.py": UTILS + "\n\ndef is_unasked():\n    return f(is_unasked())\n",
-        "a.py": "from sglang.utils import is_npu\nfrom sglang.other import is_alone\n\nif is_alone():\n    a = 1\n",
+        "a.py": (
+            "from sglang.utils import is_npu\nfrom sglang.other import is_alone\n\n"
+            "if is_alone():\n    a = 1\n"
+        ),
     }
     assert look(case(upstream, dict.fromkeys(upstream, "="))).suspects == ()
 

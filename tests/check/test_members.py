@@ -13,10 +13,19 @@ NO_MEMBER = {
     "imported": "from sglang import _ops as ops\nops.lost(1)\n",
     "by its whole name": "import sglang._ops\nsglang._ops.lost(1)\n",
     "under another name": "import sglang._ops as ops\ngetattr(ops, 'lost')\n",
-    "on either branch": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang import _more as ops\nops.lost(1)\n",
-    "where there is one": "try:\n    from sglang import _ops as ops\nexcept ImportError:\n    ops = None\nops.lost(1)\n",
+    "on either branch": (
+        "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n"
+        "    from sglang import _more as ops\nops.lost(1)\n"
+    ),
+    "where there is one": (
+        "try:\n    from sglang import _ops as ops\nexcept ImportError:\n    ops = None\n"
+        "ops.lost(1)\n"
+    ),
     "within a function": "def f():\n    from . import _ops as ops\n    return ops.lost\n",
-    "for all functions": "ops = None\ndef f():\n    global ops\n    from sglang import _ops as ops\ndef g():\n    ops.lost(1)\n",
+    "for all functions": (
+        "ops = None\ndef f():\n    global ops\n    from sglang import _ops as ops\n"
+        "def g():\n    ops.lost(1)\n"
+    ),
 }
 """What names no member: among others a look-up on a module of the tree, however it is imported."""
 NATIVE = {"_ops.py": OPS, "_more.py": OPS}
@@ -27,10 +36,19 @@ A_MEMBER = {
     "by a text": "def f(x):\n    return getattr(x, 'lost')()\n",
     "whether it is there": "def f(x):\n    return hasattr(x, 'lost')\n",
     "an object of a module": "from sglang.held import pool\npool.lost()\n",
-    "a module or an object": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang.held import pool as ops\nops.lost(1)\n",
-    "a module or anything": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    ops = x.f()\nops.lost(1)\n",
+    "a module or an object": (
+        "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n"
+        "    from sglang.held import pool as ops\nops.lost(1)\n"
+    ),
+    "a module or anything": (
+        "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    ops = x.f()\n"
+        "ops.lost(1)\n"
+    ),
     "a parameter of a module's name": "from sglang import _ops as ops\ndef f(ops):\n    ops.lost(1)\n",
-    "assigned again": "from sglang import _ops\nours = _ops\ndef f(x):\n    ours = _ops\n    for ours in x:\n        ours.lost(1)\n",
+    "assigned again": (
+        "from sglang import _ops\nours = _ops\ndef f(x):\n    ours = _ops\n"
+        "    for ours in x:\n        ours.lost(1)\n"
+    ),
     "what a module makes": "from sglang import _ops as ops\nops.make().lost(1)\n",
     "handed on by a star": "from sglang.held import *\npool.lost(1)\n",
 }

@@ -17,10 +17,16 @@ NOTE = (
 )
 PROGRAMS = read_archive(Path(__file__).with_name("native.txtar"))
 EXTENSION = PROGRAMS["ext.cc"]
-ADD = '#include "shared.cuh"\nTensor helper(Tensor a);\nTensor add(Tensor a) {\n  return helper(a);\n}\n'
+ADD = (
+    '#include "shared.cuh"\nTensor helper(Tensor a);\nTensor add(Tensor a) {\n'
+    "  return helper(a);\n}\n"
+)
 UPSTREAM: Files = {
     "calls.py": "import torch\n\ntorch.ops.sgl_kernel.add.default(1)\n",
-    "//kernels/CMakeLists.txt": 'set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n    "csrc/mul.cu"\n)\n',
+    "//kernels/CMakeLists.txt": (
+        'set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n'
+        '    "csrc/mul.cu"\n)\n'
+    ),
     "//kernels/csrc/ext.cc": EXTENSION,
     "//kernels/csrc/add.cu": ADD,
     "//kernels/csrc/helper.cu": "Tensor helper(Tensor a) {\n  return a;\n}\n",
@@ -30,7 +36,9 @@ UPSTREAM: Files = {
 }
 PRUNED: Files = {
     **dict.fromkeys(UPSTREAM, "="),
-    "//kernels/CMakeLists.txt": f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n)\n',
+    "//kernels/CMakeLists.txt": (
+        f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n    "csrc/helper.cu"\n)\n'
+    ),
     "//kernels/csrc/ext.cc": f"// {NOTE}"
     + "".join(r for r in EXTENSION.splitlines(keepends=True) if "mul" not in r),
     "//kernels/include/ops.h": f"// {NOTE}Tensor add(Tensor a);\n",
@@ -91,7 +99,9 @@ def test_references(
 def test_callers_are_registered(case: Build) -> None:
     upstream = {
         **UPSTREAM,
-        "calls.py": 'import torch\n\nregister("sgl_kernel::mul")\ntorch.ops.sgl_kernel.mul.default(1)\n',
+        "calls.py": (
+            'import torch\n\nregister("sgl_kernel::mul")\ntorch.ops.sgl_kernel.mul.default(1)\n'
+        ),
     }
     found = case(upstream, {path: text for path, text in PRUNED.items() if path != GONE})
     assert [
@@ -176,7 +186,9 @@ def test_a_build_that_defines_the_macro(case: Build) -> None:
 FORM = {
     "a line that upstream has not": f"// {NOTE}"
     + ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
-    "lines in another order": f'// {NOTE}#include "shared.cuh"\nTensor add(Tensor a) {{\nTensor helper(Tensor a);\n}}\n',
+    "lines in another order": (
+        f'// {NOTE}#include "shared.cuh"\nTensor add(Tensor a) {{\nTensor helper(Tensor a);\n}}}}\n'
+    ),
     "half a line": f'// {NOTE}#include "shared.cuh"\nTensor helper(Tensor a)\n',
     "no note": ADD.partition("\n")[2],
 }

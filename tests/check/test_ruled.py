@@ -107,7 +107,9 @@ def test_includes(case: Build, gone: str, expected: int) -> None:
 
 def test_a_name_that_another_package_is_asked_for(case: Build) -> None:
     files = {
-        "asks.py": "import triton.language as tl\n\n\ndef able():\n    return hasattr(tl.core, 'gather')\n",
+        "asks.py": (
+            "import triton.language as tl\n\n\ndef able():\n    return hasattr(tl.core, 'gather')\n"
+        ),
         "m.py": "x = 1\ngather = x\n",
     }
     assert found(case, files, {"asks.py": "=", "m.py": "x = 1\n"}) == []

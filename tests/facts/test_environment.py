@@ -112,7 +112,10 @@ def test_eager_and_lazy_use_of_a_removed_module(tmp_path: Path) -> None:
     world = _world(
         tmp_path,
         a="from sglang.srt.npu.x import f\n",
-        b="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sglang.srt.npu.x import f\n",
+        b=(
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
+            "    from sglang.srt.npu.x import f\n"
+        ),
         srt__npu__x="def f(): ...\n",
     )
     eager, lazy = world.resolve("sglang.a", "f"), world.resolve("sglang.b", "f")

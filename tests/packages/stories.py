@@ -146,7 +146,9 @@ BINDERS = {
     "with": "from contextlib import nullcontext\nwith nullcontext():\n    {imp}",
     "with as": "{tmp}\nfrom contextlib import nullcontext\nwith nullcontext({t}) as {x}:\n    pass",
     "if": "import os\nif os.sep:\n    {imp}\nelse:\n    {x} = None",
-    "elif": "import os\nif not os.sep:\n    {x} = None\nelif os.sep:\n    {imp}\nelse:\n    {x} = 1",
+    "elif": (
+        "import os\nif not os.sep:\n    {x} = None\nelif os.sep:\n    {imp}\nelse:\n    {x} = 1"
+    ),
     "fact": "from sglang.srt.utils import is_hip\nif is_hip():\n    {x} = None\nelse:\n    {imp}",
     "for": "for _ in range(1):\n    {imp}",
     "for target": "{tmp}\nfor {x} in ({t},):\n    pass",

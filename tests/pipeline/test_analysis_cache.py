@@ -158,7 +158,10 @@ _SERVED = rule("root", "serve", modules=["sglang.serve"]) + rule(
 )
 _LEADING = {
     "__init__.py": "",
-    "serve.py": "from sglang.deep import first\n\n\ndef later():\n    import sglang.gone.npu\n\n\nBY_NAME = 'sglang.named'\n",
+    "serve.py": (
+        "from sglang.deep import first\n\n\ndef later():\n"
+        "    import sglang.gone.npu\n\n\nBY_NAME = 'sglang.named'\n"
+    ),
     "deep/__init__.py": "",
     "deep/first.py": "from . import second\nimport sglang.side\n",
     "deep/second.py": "from sglang.deep.third import *\n",

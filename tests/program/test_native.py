@@ -56,15 +56,23 @@ SUMS = "from sgl_kernel import add\n\nprint(add)\n"
 STAYS = {
     "the package as a value": "import sgl_kernel\n\nprint(sgl_kernel.add, sgl_kernel.mul, sgl_kernel.sort)\n",
     "under another name": "import sgl_kernel as f\n\nprint(f.add, f.mul, f.sort)\n",
-    "operators themselves": "import sgl_kernel, torch\n\nops = torch.ops.sgl_kernel\nprint(ops.add, ops.mul, ops.sort)\n",
-    "texts": 'import sgl_kernel\n\nprint(call("sgl_kernel::add"), call("sgl_kernel::mul"), call("sgl_kernel::sort"))\n',
+    "operators themselves": (
+        "import sgl_kernel, torch\n\nops = torch.ops.sgl_kernel\n"
+        "print(ops.add, ops.mul, ops.sort)\n"
+    ),
+    "texts": (
+        "import sgl_kernel\n\n"
+        'print(call("sgl_kernel::add"), call("sgl_kernel::mul"), call("sgl_kernel::sort"))\n'
+    ),
     "a function of the same name": (
         "import sgl_kernel.sums as f\nfrom sgl_kernel import sort\n\n\ndef add(a):\n    return "
         "f.add(a)\n\n\ndef mul(a):\n    return f.mul(a)\n\n\n"
         "print(add, mul, sort)\n"
     ),
     "another module reads it": "from sglang.other import f\n\nprint(f.add, f.mul, f.sort)\n",
-    "a computed name": "import torch\nimport sgl_kernel\n\nprint(getattr(torch.ops.sgl_kernel, input()))\n",
+    "a computed name": (
+        "import torch\nimport sgl_kernel\n\nprint(getattr(torch.ops.sgl_kernel, input()))\n"
+    ),
 }
 
 
@@ -122,7 +130,8 @@ TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {{
     )
     assert made.text("include/ops.h") == f"// {note}\nTensor add(Tensor a);\n\n"
     assert made.text("CMakeLists.txt") == (
-        f'# {note}\nset(SOURCES\n    "csrc/add.cu"\n    "csrc/ext.cc"\n)\nPython_add_library(ops MODULE ${{SOURCES}})\n'
+        f'# {note}\nset(SOURCES\n    "csrc/add.cu"\n    "csrc/ext.cc"\n)\n'
+        f"Python_add_library(ops MODULE ${{SOURCES}})\n"
     )
     assert "mul" not in made.text("python/sgl_kernel/sums.py") and "sort" not in made.text(
         "python/sgl_kernel/__init__.py"
@@ -156,7 +165,10 @@ def test_what_shares_its_line_stays(tmp_path: Path) -> None:
 
 def test_a_list_keeps_a_source(tmp_path: Path) -> None:
     lists = {
-        "/kernels/CMakeLists.txt": 'set(A\n  "csrc/add.cu"\n  "csrc/ext.cc"\n)\nset(B\n  "csrc/sort.cu"\n)\nadd_library(ops ${A} ${B})\n'
+        "/kernels/CMakeLists.txt": (
+            'set(A\n  "csrc/add.cu"\n  "csrc/ext.cc"\n)\nset(B\n  "csrc/sort.cu"\n)\n'
+            "add_library(ops ${A} ${B})\n"
+        )
     }
     made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | lists)
     assert {"csrc/sort.cu", "csrc/only_sort.cuh"}.isdisjoint(made.gone)
@@ -180,7 +192,10 @@ def test_native_code_calls_operators(tmp_path: Path) -> None:
 
 def test_macros_put_names_together(tmp_path: Path) -> None:
     add = {
-        "/kernels/csrc/add.cu": "#define RUN(n) run_##n(a)\nTensor run_fast(Tensor a);\nTensor add(Tensor a) { return RUN(fast); }\n",
+        "/kernels/csrc/add.cu": (
+            "#define RUN(n) run_##n(a)\nTensor run_fast(Tensor a);\n"
+            "Tensor add(Tensor a) { return RUN(fast); }\n"
+        ),
         "/kernels/csrc/sort.cu": "Tensor run_fast(Tensor a) { return a; }\nTensor sort(Tensor a) { return a; }\n",
     }
     assert "csrc/sort.cu" not in Generated(tmp_path, {"main.py": SUMS}, LIBRARY | add).gone
@@ -210,7 +225,9 @@ BY_SOURCES = {
     "a macro": "#define F once\nTensor add(Tensor a) { return twice(F(a)); }\n",
     "a macro that puts it together": "#define P(x, y) x##y\nTensor add(Tensor a) { return P(on, ce)(a); }\n",
     "a specialisation": "template <>\nint once(int a) { return 1; }\n" + ADD,
-    "a call of an overload": "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n",
+    "a call of an overload": (
+        "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n"
+    ),
     "linkage of C": 'extern "C" int once(int a) { return 1; }\n' + ADD,
     "a member": "struct S {\n  int once();\n};\n" + ADD,
 }

@@ -12,7 +12,10 @@ from tests.program.small_tree import WHY, doubts, graph_of, names, rules_of, wri
 
 REGISTRY = {
     "main.py": 'from sglang.registry import load\nload("sglang.models")',
-    "registry.py": "import importlib, pkgutil\ndef load(p):\n    for m in pkgutil.iter_modules(importlib.import_module(p)): ...",
+    "registry.py": (
+        "import importlib, pkgutil\ndef load(p):\n"
+        "    for m in pkgutil.iter_modules(importlib.import_module(p)): ..."
+    ),
     "models/__init__.py": "",
     "models/deepseek.py": "",
     "models/llama.py": "",

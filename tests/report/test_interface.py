@@ -229,8 +229,14 @@ def flags_of(texts: dict[str, str]) -> tuple[dict[str, str], list[str]]:
 def test_flags_that_other_classes_declare_are_read(server: str) -> None:
     head = "from sglang.model import Model\nfrom sglang.maker import A, Arg, add_cli_args_of\n"
     texts = {
-        "sglang.model": f'{_MODEL}model_path: A[str, Arg(help="where", aliases=["--model"])]\n    hidden: int = 1\n',
-        "sglang.args": f'{head}{server}port: A[int, "its port"] = 1\ndef add(parser):\n    add_cli_args_of(parser, Args)\n',
+        "sglang.model": (
+            f'{_MODEL}model_path: A[str, Arg(help="where", aliases=["--model"])]\n'
+            "    hidden: int = 1\n"
+        ),
+        "sglang.args": (
+            f'{head}{server}port: A[int, "its port"] = 1\ndef add(parser):\n'
+            "    add_cli_args_of(parser, Args)\n"
+        ),
     }
     found, unread = flags_of(texts)
     wanted = dict.fromkeys(("--model-path", "--model"), "sglang.args.Args")

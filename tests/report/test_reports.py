@@ -40,7 +40,10 @@ SOURCES = {
     "gone.py": "A = 1\n",
     "srt/models/deepseek_v2.py": "import sglang.srt.layers.moe.topk\nimport torch\nEntryClass = 1\n",
     "srt/models/llama.py": "A = 1\n" * 10,
-    "srt/layers/moe/topk.py": "from sgl_kernel import topk_softmax\nfrom sglang.srt.layers.attention import mla_backend\nX = 't.json'\n",
+    "srt/layers/moe/topk.py": (
+        "from sgl_kernel import topk_softmax\n"
+        "from sglang.srt.layers.attention import mla_backend\nX = 't.json'\n"
+    ),
     "srt/layers/attention/mla_backend.py": "import flashinfer\nimport sglang.srt.layers.moe.topk\n",
     "srt/layers/moe/t.json": "{}\n",
     "srt/layers/moe/README.md": "text\n",

@@ -11,7 +11,10 @@ from shrinker.ruleset.load import RENAMED, load_rules, profile_files
 from shrinker.values.errors import InputError
 from tests.small import write
 
-FACT = '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\ncalls = ["sglang.**.is_hip"]\nvalue = false\n'
+FACT = (
+    '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\n'
+    'calls = ["sglang.**.is_hip"]\nvalue = false\n'
+)
 PROFILES = sorted(path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml"))
 
 

@@ -140,7 +140,9 @@ DEFINITIONS = {
     "a function": "int f(int a) {\n  return g(a);\n}\n",
     "a declaration": "\nint* f(const Shape& s,\n  int b = g());\n",
     "a kernel": "__global__ void __launch_bounds__(128)\nf(float* x) { g(x); }  // said so\n",
-    "a template in a namespace": "namespace {\ntemplate <typename T>\nstatic inline auto f(T a) -> T { return g(a); }\n}\n",
+    "a template in a namespace": (
+        "namespace {\ntemplate <typename T>\nstatic inline auto f(T a) -> T { return g(a); }\n}\n"
+    ),
     "in a branch": "#ifdef ONE\nint f() { return g(); }\n#endif\n",
     "a constant": "static constexpr int f = g(1);\n",
     "a template of a class": "template <typename T>\nstruct f : g<T> {\n  int size();\n};\n",

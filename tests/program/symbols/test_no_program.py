@@ -17,13 +17,26 @@ SERVES, TOOL, OTHER, _SERVER, _LAUNCH = read_archive(
 ).values()
 BLOCKS = {
     "one": 'if __name__ == "__main__":\n    main()\n',
-    "several": 'if __name__ == "__main__":\n    # What it prints.\n    text = 1\n    main()\n    print(text)\n',
+    "several": (
+        'if __name__ == "__main__":\n    # What it prints.\n    text = 1\n    main()\n'
+        "    print(text)\n"
+    ),
     "folded first": 'if __name__ == "__main__":\n    if is_hip():\n        main(1)\n    main()\n',
-    "taken first": 'if __name__ == "__main__":\n    if not is_hip():\n        main()\n        main()\n    main()\n',
+    "taken first": (
+        'if __name__ == "__main__":\n    if not is_hip():\n        main()\n'
+        "        main()\n    main()\n"
+    ),
     "one line": 'if __name__ == "__main__": main()\n',
-    "decorated": 'if __name__ == "__main__":\n\n    @staticmethod\n    def run():\n        main()\n\n    run()\n',
-    "imports": 'if __name__ == "__main__":\n    import argparse\n\n    print(argparse)\n    main()\n',
-    "within": 'if json.dumps:\n    if __name__ == "__main__":\n        main()\n    json.loads("1")\n',
+    "decorated": (
+        'if __name__ == "__main__":\n\n    @staticmethod\n    def run():\n'
+        "        main()\n\n    run()\n"
+    ),
+    "imports": (
+        'if __name__ == "__main__":\n    import argparse\n\n    print(argparse)\n    main()\n'
+    ),
+    "within": (
+        'if json.dumps:\n    if __name__ == "__main__":\n        main()\n    json.loads("1")\n'
+    ),
 }
 
 

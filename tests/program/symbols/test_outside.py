@@ -89,7 +89,10 @@ def test_heirs_of_a_class_that_is_made_of_what_comes_in(tmp_path: Path) -> None:
     assert "LIMIT = 4" in text
 
 
-COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmodules = ["sglang.cli.main"]\n'
+COMMANDS = (
+    '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\n'
+    'modules = ["sglang.cli.main"]\n'
+)
 
 
 def _left_by(folder: Path, command: str) -> dict[str, str]:

@@ -247,7 +247,10 @@ def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> No
             "return x\n"
         )
         return {
-            CUDA: f"{body}\n\ndef start(name='x'):\n    getattr(kernel, name)\n    {more}\n    return kernel\n"
+            CUDA: (
+                f"{body}\n\ndef start(name='x'):\n    getattr(kernel, name)\n    {more}\n"
+                "    return kernel\n"
+            )
         }
 
     found = changed(world, cuda("pass"), cuda("importlib.import_module(name)"))

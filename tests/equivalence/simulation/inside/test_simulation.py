@@ -152,7 +152,10 @@ def test_a_kernel_whose_build_upstream_writes_is_that_of_its_sources(tmp_path) -
 @pytest.mark.parametrize("word", ["", "const int64_t reserved_skip_index"])
 def test_of_two_references_that_of_the_sources_word_is_meant(tmp_path, word) -> None:
     (source := tmp_path / "kvcache.cuh").write_text(word)
-    text = f'#include "{source}"\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(store_cache, (StoreKVCacheKernel::run));'
+    text = (
+        f'#include "{source}"\n'
+        "TVM_FFI_DLL_EXPORT_TYPED_FUNC(store_cache, (StoreKVCacheKernel::run));"
+    )
     built = registry.load_inline("sgl_kernel_jit_kvcache_16", cuda_sources=[text])
     k, cache, slots = torch.ones(2, 4), torch.zeros(3, 4), torch.tensor([0, 2])
     built.store_cache(k, k, cache, cache.clone(), slots, *((3, 0) if word else (1, 3)))
