@@ -109,13 +109,10 @@ def checkout(tmp_path: Path) -> Path:
     gh = tmp_path / "bin/gh"
     # `pr list` answers what jq would make of GitHub's answer.
     gh.write_text(
-        (
-            f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$1 $2 $3" in\n'
-            f'"pr create "*) echo https://forge/pull/9; exit ${{CREATE:-0}} ;;\n'
-        )(
-            f'"pr list --head") cat {tmp_path}/of-head 2>&- ;;\n'
-            f'"pr list --base") cat {tmp_path}/of-base 2>&- ;;\nesac\ntrue\n'
-        )
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$1 $2 $3" in\n'
+        '"pr create "*) echo https://forge/pull/9; exit ${CREATE:-0} ;;\n'
+        f'"pr list --head") cat {tmp_path}/of-head 2>&- ;;\n'
+        f'"pr list --base") cat {tmp_path}/of-base 2>&- ;;\nesac\ntrue\n'
     )
     gh.chmod(0o755)
     shutil.copy(REPOSITORY / ".ci/propose", root / ".ci")
